@@ -1,0 +1,156 @@
+# The commands of this repository; `make help` lists them. Everything else is in scripts/ and tools/.
+# Needs GNU make, git and Python 3.12 or later, or any Python 3 and a network from which uv may bring one.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules
+
+STATE := .headrace
+UV := $(STATE)/bin/uv
+PYTHON := $(STATE)/bin/python
+BIN := .venv/bin
+STAMP := .venv/.headrace-setup
+STEP := scripts/step.sh
+LOCK := PYTHONPATH=tools/src $(PYTHON) -m headrace.tools.lock --uv "$(CURDIR)/$(UV)"
+
+MEMBERS := om infra tools $(wildcard workers/*)
+PROJECTS := pyproject.toml $(wildcard $(MEMBERS:%=%/pyproject.toml))
+SOURCES := $(wildcard $(MEMBERS:%=%/src))
+SCRIPTS := .ci/run $(wildcard scripts/*.sh)
+MIGRATIONS := $(wildcard om/migrations/sql/*/*.up.sql)
+# uv must neither look for another interpreter nor use an environment that happens to be active.
+unexport VIRTUAL_ENV
+# uv brings its own list of authorities; where the machine keeps one, trust that instead, as pip and browsers do.
+ifneq ($(wildcard /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/ssl/cert.pem),)
+export UV_SYSTEM_CERTS ?= true
+# The same setting as uv called it before.
+export UV_NATIVE_TLS ?= true
+endif
+
+.PHONY: help setup run test check fmt lint types lock lock-check migrate migrate-check up down env-example bench-smoke clean
+
+help: ## List the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+setup: $(STAMP) ## Install everything into .venv (quick when nothing changed)
+	@:
+
+run: setup ## Start the whole stack and send sample webhooks through it; ONCE=1 ends when all have arrived
+	@exec $(BIN)/python -m headrace.tools.dev run $(if $(ONCE),--once)
+
+# No wheel carries pgbouncer, so a newcomer's machine may lack it.
+NO_POOLER := $(if $(shell PATH="$$PATH:/usr/sbin" command -v pgbouncer),, and not pooler)
+
+test: check ## Run the checks, then every test that they left out
+	@$(if $(NO_POOLER),echo "pgbouncer is not on this machine: the tests behind a pooler are left out; CI has it" >&2)
+	@$(BIN)/pytest -m "servers and not processes$(NO_POOLER)" --numprocesses 2 --dist loadfile
+	@$(BIN)/pytest -m processes
+
+CHECKS := ruff format mypy imports arch deptry vulture interrogate typos shellcheck lock env $(if $(MIGRATIONS),squawk) unit
+.PHONY: $(CHECKS:%=check-%)
+
+# Where make can, each check's output in one piece.
+SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+
+check: setup ## Run linters, type checks, contracts and the tests that start no server
+	@$(MAKE) --no-print-directory --jobs 2 --keep-going $(SYNC) $(CHECKS:%=check-%)
+
+# The longest ones come first, so that the short ones fill the other core.
+check-unit:
+	@$(STEP) unit $(BIN)/pytest -q -m "not servers and not processes"
+
+check-mypy:
+	@$(STEP) mypy scripts/types.sh $(BIN)/mypy
+
+check-ruff:
+	@$(STEP) ruff $(BIN)/ruff check .
+
+check-format:
+	@$(STEP) format $(BIN)/ruff format --check .
+
+check-imports:
+	@$(STEP) imports $(BIN)/lint-imports --no-cache
+
+check-arch:
+	@$(STEP) arch $(BIN)/python -m headrace.tools.arch_check
+
+check-deptry:
+	@$(STEP) deptry scripts/deptry.sh $(BIN)/deptry $(MEMBERS)
+
+check-vulture:
+	@$(STEP) vulture scripts/vulture.sh $(BIN)/vulture
+
+# ruff asks for each docstring; this holds the share, in which overriding methods (they need none) count as missing.
+check-interrogate:
+	@$(STEP) interrogate $(BIN)/interrogate --fail-under 60 --ignore-magic --ignore-private --ignore-semiprivate \
+		--ignore-nested-functions --ignore-init-method --ignore-setters $(SOURCES)
+
+check-typos:
+	@$(STEP) typos $(BIN)/typos
+
+check-shellcheck:
+	@$(STEP) shellcheck $(BIN)/shellcheck $(SCRIPTS)
+
+check-squawk:
+	@$(STEP) squawk $(BIN)/squawk $(MIGRATIONS)
+
+check-env:
+	@$(STEP) env $(BIN)/python -m headrace.tools.env_example --check
+
+check-lock:
+	@$(STEP) lock env $(LOCK) check
+
+fmt: setup ## Format the code and repair what can be repaired without thought
+	@$(BIN)/ruff check --fix-only --exit-zero --quiet .
+	@$(BIN)/ruff format .
+
+lint: setup ## Run ruff
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: setup ## Run mypy
+	@scripts/types.sh $(BIN)/mypy
+
+lock: $(UV) ## Resolve the dependencies again and write the host-free lock nix/uv.lock
+	@$(LOCK) relock
+
+lock-check: setup ## Check that the locks agree with each other and with the projects, and that no host slipped in
+	@$(LOCK) check
+
+up: setup ## Start PostgreSQL and Redis and leave them running
+	@$(BIN)/python -m headrace.tools.dev servers start
+
+down: setup ## Stop them
+	@$(BIN)/python -m headrace.tools.dev servers stop
+
+migrate: setup ## Bring the local database up to date
+	@$(BIN)/python -m headrace.tools.dev exec -- $(BIN)/headrace migrate
+
+migrate-check: setup ## Check that schema and code agree, and that revisions go back and forth
+	@$(BIN)/pytest -q om/tests/integration/test_migrations.py -k "agree or back or scripts or check"
+
+env-example: setup ## Write .env.example from the settings classes
+	@$(BIN)/python -m headrace.tools.env_example
+
+bench-smoke: setup ## Measure how fast an item is picked up
+	@$(BIN)/python -m headrace.tools.bench smoke
+
+clean: ## Stop local servers and remove everything that was built or kept
+	@if [ -x $(BIN)/python ]; then $(BIN)/python -m headrace.tools.dev clean; fi
+	@rm -rf .venv $(STATE) uv.lock dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# One script makes both; it decides itself whether anything is missing.
+$(PYTHON):
+	@scripts/bootstrap.sh
+
+$(UV): | $(PYTHON)
+	@scripts/bootstrap.sh
+
+uv.lock: nix/uv.lock | $(UV)
+	@$(LOCK) hydrate && touch $@
+
+$(STAMP): uv.lock $(PROJECTS) | $(UV)
+	@$(UV) sync --frozen --all-packages --all-extras --quiet --python $(PYTHON)
+	@touch $@

@@ -1,0 +1,1 @@
+"""Process-level toolkits that know nothing of the object model."""

@@ -1,0 +1,1 @@
+"""Implementations of the cache; import the one that the settings choose."""

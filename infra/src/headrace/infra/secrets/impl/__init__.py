@@ -1,0 +1,1 @@
+"""Implementations of the secret stores; import the ones that the settings choose."""

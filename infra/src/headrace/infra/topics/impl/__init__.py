@@ -1,0 +1,1 @@
+"""Implementations of the topics; import the one that the settings choose."""

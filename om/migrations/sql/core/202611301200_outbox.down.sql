@@ -1,0 +1,2 @@
+-- The indexes, policies and grants go with the table; rows that were not relayed are lost.
+DROP TABLE core.outbox_rows;

@@ -1,0 +1,1 @@
+"""The object model: entities, contexts, managers and their storage."""

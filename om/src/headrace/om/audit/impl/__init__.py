@@ -1,0 +1,1 @@
+"""The audit manager's implementation."""

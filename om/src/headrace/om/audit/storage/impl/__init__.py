@@ -1,0 +1,1 @@
+"""The audit storage over PostgreSQL and over memory."""

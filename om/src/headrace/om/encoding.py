@@ -1,0 +1,127 @@
+"""Text and JSON that PostgreSQL can hold: refused on the way in, cleaned on the way back.
+
+What a caller hands in is refused with a sentence that names the field. What a handler hands back (errors,
+results, notes) is cleaned instead, because the statement that records an outcome must never fail.
+"""
+
+import json
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any, Final
+
+from headrace.om.exceptions import ValidationFailed
+
+CUT_MARK: Final = " ... (cut)"
+MAX_DEPTH: Final = 64
+"""Levels of nesting that a cleaned JSON value keeps."""
+
+
+def refuse_unstorable_text(field: str, value: str) -> None:
+    """Return when PostgreSQL can hold the text.
+
+    Raises:
+        ValidationFailed: It holds a NUL or half of a surrogate pair.
+    """
+    if "\x00" in value:
+        raise ValidationFailed(field, "text without NUL characters")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise ValidationFailed(field, "text without lone surrogates (it is not valid Unicode)") from error
+
+
+def encode_json(field: str, value: object, *, limit_bytes: int) -> str:
+    """Return the value as compact JSON text that PostgreSQL's jsonb takes.
+
+    Raises:
+        ValidationFailed: It is no JSON, holds text that cannot be stored, or is larger than the limit.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_plain)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValidationFailed(field, f"a JSON value ({error})") from error
+    if "\\u0000" in text:
+        _refuse_nul_inside(field, value)
+    _refuse_surrogates(field, text)
+    if (size := len(text.encode())) > limit_bytes:
+        raise ValidationFailed(field, f"at most {limit_bytes} bytes of JSON, got {size}")
+    return text
+
+
+def storable_text(value: object, *, limit_bytes: int) -> str:
+    """Return the value as text that can be stored, whatever it is; never raises.
+
+    NULs and lone surrogates become U+FFFD, longer text is cut at a character and marked as cut.
+    """
+    text = _text_of(value).replace("\x00", "\ufffd")
+    # UTF-16 carries a lone surrogate through and decodes it to the replacement character.
+    encoded = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
+    if len(encoded) <= limit_bytes:
+        return encoded.decode()
+    keep = max(0, limit_bytes - len(CUT_MARK))
+    return encoded[:keep].decode("utf-8", "ignore") + CUT_MARK
+
+
+def storable_json(value: object, *, limit_bytes: int) -> str:
+    """Return the value as JSON text that can be stored, whatever it is; never raises.
+
+    What JSON cannot say becomes its text; a value that is too large becomes an object that says so.
+    """
+    try:
+        text = json.dumps(_cleaned(value, depth=0), ensure_ascii=False, separators=(",", ":"))
+        size = len(text.encode())
+    except Exception:  # noqa: BLE001 - any object may misbehave in any way here
+        return json.dumps({"unstorable": storable_text(type(value).__name__, limit_bytes=200)})
+    if size > limit_bytes:
+        return json.dumps({"truncated": True, "size_bytes": size, "limit_bytes": limit_bytes})
+    return text
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+def _refuse_nul_inside(field: str, value: object) -> None:
+    if isinstance(value, str):
+        refuse_unstorable_text(field, value)
+    elif isinstance(value, Mapping):
+        for key, each in value.items():
+            refuse_unstorable_text(field, str(key))
+            _refuse_nul_inside(f"{field}.{key}", each)
+    elif isinstance(value, list | tuple):
+        for index, each in enumerate(value):
+            _refuse_nul_inside(f"{field}[{index}]", each)
+
+
+def _refuse_surrogates(field: str, text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValidationFailed(field, "text without lone surrogates (it is not valid Unicode)") from error
+
+
+def _text_of(value: object) -> str:
+    try:
+        return str(value)
+    except Exception:  # noqa: BLE001 - a broken __str__ must not lose the outcome
+        return f"<{type(value).__name__} that has no text>"
+
+
+def _cleaned(value: object, *, depth: int) -> Any:  # noqa: ANN401 - JSON holds any of its types
+    if value is None or isinstance(value, bool | int):
+        return value if not isinstance(value, int) or abs(value) < 10**300 else str(value)
+    if isinstance(value, float):
+        return value if isfinite(value) else str(value)
+    if depth >= MAX_DEPTH:
+        return "..."
+    if isinstance(value, Mapping):
+        return {_clean_key(key): _cleaned(each, depth=depth + 1) for key, each in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_cleaned(each, depth=depth + 1) for each in value]
+    return storable_text(value, limit_bytes=1 << 20)
+
+
+def _clean_key(key: object) -> str:
+    return storable_text(key, limit_bytes=1000)

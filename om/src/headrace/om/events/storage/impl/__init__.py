@@ -1,0 +1,1 @@
+"""The events storage over PostgreSQL and over memory."""

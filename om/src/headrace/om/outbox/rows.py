@@ -1,0 +1,106 @@
+"""The outbox rows that core writes land: one for an entity change, one for work that follows."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from pydantic import ValidationError
+
+from headrace.om.base import FrozenMapping, Platform, utcnow
+from headrace.om.context import ProvenanceScope
+from headrace.om.encoding import encode_json, refuse_unstorable_text
+from headrace.om.exceptions import ValidationFailed
+from headrace.om.outbox.types.outbox_row import ENTITY_CHANGED_KIND, WORK_KIND_PREFIX, OutboxRow
+from headrace.om.outbox.types.row_payloads import EntityChange, WorkRequest
+from headrace.om.work.types.work_item import MAX_PAYLOAD_BYTES, WORK_PAYLOADS, WorkKind
+
+_AT: Final = "payload"
+
+
+def entity_row(ctx: ProvenanceScope, entity: str, entity_id: UUID, change: str) -> OutboxRow:
+    """Return the row that says that a record was written, for the same transaction as the write.
+
+    Args:
+        ctx: Who wrote it, on which request.
+        entity: The record's type; 1-100 characters.
+        entity_id: The record.
+        change: What happened to it, such as `created`; 1-100 characters.
+
+    Raises:
+        ValidationFailed: A word does not fit.
+    """
+    fields = {"entity": entity, "entity_id": entity_id, "change": change}
+    return _row(ctx, ENTITY_CHANGED_KIND, _checked(EntityChange, fields, ""))
+
+
+def work_row(  # noqa: PLR0913 - the fields of a work item that a caller may choose
+    ctx: ProvenanceScope,
+    kind: WorkKind,
+    payload: Platform | Mapping[str, Any],
+    *,
+    origin: str,
+    lane: str = "default",
+    target_id: UUID | None = None,
+    priority: int = 0,
+    available_at: datetime | None = None,
+    delay: timedelta | None = None,
+    max_attempts: int | None = None,
+) -> OutboxRow:
+    """Return the row that enqueues work once the transaction it is landed in has committed.
+
+    The item's idempotency key is the row's id, so the work is enqueued once however often the row is relayed.
+
+    Args:
+        ctx: Who asks, on which request; the item is attributed to them.
+        kind: What to do.
+        payload: What to do it with, in the shape of the kind; at most 256 KiB as JSON.
+        origin: Who asked, for operators; 1-100 characters.
+        lane: Which workers; 1-100 characters.
+        target_id: The record that the work advances.
+        priority: -32768 to 32767, higher first.
+        available_at: Not before this instant; at once when None.
+        delay: Instead of `available_at`: this much later than now on the caller's clock.
+        max_attempts: 1-10000; the default of work items when None.
+
+    Raises:
+        ValidationFailed: A value does not fit, named by its field; a row that is returned will be accepted later.
+    """
+    fields = {
+        "origin": origin,
+        "lane": lane,
+        "target_id": target_id,
+        "priority": priority,
+        "available_at": utcnow() + delay if delay is not None and available_at is None else available_at,
+        "max_attempts": max_attempts,
+        "payload": _checked_payload(kind, payload),
+    }
+    refuse_unstorable_text("origin", origin)
+    refuse_unstorable_text("lane", lane)
+    return _row(ctx, f"{WORK_KIND_PREFIX}{kind}", _checked(WorkRequest, fields, ""))
+
+
+def _checked_payload(kind: WorkKind, payload: Platform | Mapping[str, Any]) -> dict[str, Any]:
+    plain = payload.model_dump(mode="json") if isinstance(payload, Platform) else dict(payload)
+    encoded = _checked(WORK_PAYLOADS[kind], plain, f"{_AT}.").model_dump(mode="json")
+    encode_json(_AT, encoded, limit_bytes=MAX_PAYLOAD_BYTES)
+    return encoded
+
+
+def _checked[Model: Platform](model: type[Model], fields: Mapping[str, Any], prefix: str) -> Model:
+    try:
+        return model.model_validate(fields)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise ValidationFailed(f"{prefix}{field}", f"something else ({first['msg']})") from error
+
+
+def _row(ctx: ProvenanceScope, kind: str, payload: Platform) -> OutboxRow:
+    return OutboxRow(
+        kind=kind,
+        payload=FrozenMapping(payload.model_dump(mode="json")),
+        actor_id=ctx.user_id,
+        request_id=ctx.request_id,
+        traceparent=ctx.traceparent,
+    )

@@ -1,0 +1,1 @@
+"""The storages of outbox rows."""

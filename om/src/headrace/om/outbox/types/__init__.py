@@ -1,0 +1,1 @@
+"""What the outbox holds and what a relay reports."""

@@ -1,0 +1,1 @@
+"""The tenancy manager's implementation."""

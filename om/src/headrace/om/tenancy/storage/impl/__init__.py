@@ -1,0 +1,1 @@
+"""The tenancy storage over PostgreSQL and over memory."""

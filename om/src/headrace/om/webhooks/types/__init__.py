@@ -1,0 +1,1 @@
+"""The shapes of webhooks: endpoints, messages, deliveries."""

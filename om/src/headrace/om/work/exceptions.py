@@ -1,0 +1,33 @@
+"""The queue's own errors, each with one of the shapes."""
+
+from typing import ClassVar
+
+from headrace.om.exceptions import Conflict, NotFound, PlatformException, PreconditionFailed, ValidationFailed
+
+
+class WorkException(PlatformException):
+    """The base of the queue's errors."""
+
+
+class WorkItemNotFound(WorkException, NotFound):
+    """No such item in this tenant."""
+
+    code: ClassVar[str] = "work_item_not_found"
+
+
+class WorkClaimLost(WorkException, Conflict):
+    """The claim token no longer holds the item: its lease passed, or it was settled; nothing was changed."""
+
+    code: ClassVar[str] = "work_claim_lost"
+
+
+class WorkItemInWrongState(WorkException, PreconditionFailed):
+    """The item's status does not allow this; nothing was changed."""
+
+    code: ClassVar[str] = "work_item_in_wrong_state"
+
+
+class WorkPayloadRefused(WorkException, ValidationFailed):
+    """The payload does not fit its kind; the sentence names the field."""
+
+    code: ClassVar[str] = "work_payload_refused"

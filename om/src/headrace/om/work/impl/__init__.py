@@ -1,0 +1,1 @@
+"""The work manager's implementation, one module for each reader of its interface."""

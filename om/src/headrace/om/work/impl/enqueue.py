@@ -1,0 +1,151 @@
+"""Enqueueing: a create that reports what is there already, then a wake-up."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, Final, override
+from uuid import UUID
+
+from pydantic import ValidationError
+
+from headrace.om.base import PROVENANCE_FIELDS, utcnow
+from headrace.om.context import OpContext, Permission
+from headrace.om.encoding import refuse_unstorable_text
+from headrace.om.exceptions import Unavailable, ValidationFailed
+from headrace.om.outbox.types.outbox_row import WORK_KIND_PREFIX, OutboxRow
+from headrace.om.storage.outcomes import InsertOutcome
+from headrace.om.work.exceptions import WorkPayloadRefused
+from headrace.om.work.impl.parts import WorkPart
+from headrace.om.work.manager import WorkEnqueueInterface
+from headrace.om.work.types.settlement import Enqueued
+from headrace.om.work.types.work_item import WORK_PAYLOADS, WorkItem, WorkKind
+
+MAX_BULK: Final = 10_000
+"""Items of one bulk enqueue: one statement stays within its deadline."""
+
+SOON: Final = timedelta(seconds=1)
+"""Items due later than this wake nobody; the poll finds them."""
+
+_FRESH: Final[dict[str, Any]] = {
+    name: WorkItem.model_fields[name].default for name in WorkItem.MANAGER_OWNED_FIELDS - PROVENANCE_FIELDS
+}
+
+
+class WorkEnqueueImpl(WorkPart, WorkEnqueueInterface):
+    """The queue for who asks for work."""
+
+    @override
+    async def enqueue(self, ctx: OpContext, item: WorkItem) -> WorkItem:
+        ctx.require(Permission.WORK_ENQUEUE)
+        return await self._create(ctx.org_id, stamped(ctx, item))
+
+    @override
+    async def enqueue_many(self, ctx: OpContext, items: Sequence[WorkItem]) -> tuple[Enqueued, ...]:
+        ctx.require(Permission.WORK_ENQUEUE)
+        refuse_bad_bulk(items)
+        if not items:
+            return ()
+        ready = [stamped(ctx, item, at=f"items[{index}].") for index, item in enumerate(items)]
+        created = await self._storage.create_items(ctx.org_id, ready)
+        new = {each.item_id for each in created if each.outcome is InsertOutcome.INSERTED}
+        for lane, num_items in Counter(item.lane for item in ready if item.id in new and is_due_soon(item)).items():
+            self._wakeups.wake(lane, num_items)
+        return tuple(Enqueued(item_id=c.item_id, is_new=c.outcome is InsertOutcome.INSERTED) for c in created)
+
+    @override
+    async def enqueue_relayed(self, org_id: UUID, row: OutboxRow) -> WorkItem:
+        return await self._create(org_id, item_from_row(row))
+
+    async def _create(self, org_id: UUID, item: WorkItem) -> WorkItem:
+        """Insert and wake, or read back what is there; an item deleted between the two is inserted after all."""
+        for _ in range(3):
+            outcome = await self._storage.create_item(org_id, item)
+            if outcome is InsertOutcome.INSERTED:
+                if is_due_soon(item):
+                    self._wakeups.wake(item.lane, 1)
+                return item
+            if (present := await self._present(org_id, item, outcome)) is not None:
+                return present
+        raise Unavailable("the item's id or key comes and goes; enqueue it again")
+
+    async def _present(self, org_id: UUID, item: WorkItem, outcome: InsertOutcome) -> WorkItem | None:
+        if outcome is InsertOutcome.KEY_EXISTS and item.idempotency_key is not None:
+            return await self._storage.read_item_by_key(org_id, item.idempotency_key)
+        return await self._storage.read_item(org_id, item.id)
+
+
+def is_due_soon(item: WorkItem) -> bool:
+    """Return whether enqueueing the item is worth a wake-up."""
+    return item.available_at is None or item.available_at <= utcnow() + SOON
+
+
+def refuse_bad_bulk(items: Sequence[WorkItem]) -> None:
+    """Return when a bulk enqueue can be taken as a whole.
+
+    Raises:
+        ValidationFailed: There are too many items, or two share an id.
+    """
+    if len(items) > MAX_BULK:
+        raise ValidationFailed("items", f"at most {MAX_BULK}, got {len(items)}")
+    seen: set[UUID] = set()
+    for index, item in enumerate(items):
+        if item.id in seen:
+            raise ValidationFailed(f"items[{index}].id", "an id of its own: an earlier item has the same")
+        seen.add(item.id)
+
+
+def stamped(ctx: OpContext, item: WorkItem, *, at: str = "") -> WorkItem:
+    """Return the item as the manager writes it: its own fields fresh, the actor and the request from the context.
+
+    The id and the timestamps stay as constructed.
+
+    Raises:
+        ValidationFailed: A field or the payload does not fit; the field is named from `at` on.
+    """
+    refuse_misfit(item, at=at)
+    actor = {"created_by": ctx.user_id, "updated_by": ctx.user_id}
+    return item.model_copy(update=_FRESH | actor | {"request_id": ctx.request_id, "traceparent": ctx.traceparent})
+
+
+def refuse_misfit(item: WorkItem, *, at: str = "") -> None:
+    """Return when the item's texts can be stored and its payload fits its kind.
+
+    Raises:
+        ValidationFailed: They do not; the sentence names the field.
+    """
+    for field in ("origin", "lane", "idempotency_key"):
+        if (value := getattr(item, field)) is not None:
+            refuse_unstorable_text(f"{at}{field}", value)
+    try:
+        WORK_PAYLOADS[item.kind].model_validate(item.payload.thawed())
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(str(part) for part in ("payload", *first["loc"]))
+        raise WorkPayloadRefused(f"{at}{where}", f"a payload of {item.kind} ({first['msg']})") from error
+
+
+def item_from_row(row: OutboxRow) -> WorkItem:
+    """Return the item that an outbox row asks for, under the row's id as its key.
+
+    Raises:
+        ValidationFailed: The row names no known kind, or its payload is no item of that kind.
+    """
+    kind = row.kind.removeprefix(WORK_KIND_PREFIX)
+    if kind == row.kind or kind not in set(WorkKind):
+        raise ValidationFailed("kind", f"{WORK_KIND_PREFIX}<a known work kind>, got {row.kind!r}")
+    asked = {name: value for name, value in row.payload.thawed().items() if value is not None}
+    from_row = {
+        "kind": kind,
+        "idempotency_key": str(row.id),
+        "request_id": row.request_id,
+        "traceparent": row.traceparent,
+        "created_by": row.actor_id,
+        "updated_by": row.actor_id,
+    }
+    try:
+        item = WorkItem.model_validate(asked | from_row)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        raise ValidationFailed(".".join(str(p) for p in ("payload", *first["loc"])), first["msg"]) from error
+    refuse_misfit(item)
+    return item.model_copy(update=_FRESH)

@@ -1,0 +1,193 @@
+"""Claiming, and what the holder of a claim writes: always under the claim token."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final, override
+from uuid import UUID
+
+from headrace.om.context import OpContext, Permission, RequestContext
+from headrace.om.encoding import refuse_unstorable_text, storable_text
+from headrace.om.exceptions import PlatformException, Unavailable, ValidationFailed
+from headrace.om.storage.database import retried
+from headrace.om.tenancy.types.work_origin import WorkOrigin
+from headrace.om.work import rules
+from headrace.om.work.exceptions import WorkClaimLost
+from headrace.om.work.impl.parts import WorkPart
+from headrace.om.work.manager import WorkHolderInterface
+from headrace.om.work.types.queries import ClaimedRow
+from headrace.om.work.types.settlement import Renewal, Renewed, Settled, Settlement
+from headrace.om.work.types.work_item import MAX_NOTE_BYTES, WorkItem, WorkKind, WorkStatus
+
+logger = logging.getLogger(__name__)
+
+MAX_CLAIM: Final = 1000
+NOT_STORABLE: Final = "the outcome could not be stored; its error and result were left out"
+
+
+class WorkHolderImpl(WorkPart, WorkHolderInterface):
+    """The queue for who works."""
+
+    @override
+    async def claim(
+        self, rctx: RequestContext, lane: str, kinds: Sequence[WorkKind], worker_id: str, lease: timedelta
+    ) -> tuple[OpContext, WorkItem] | None:
+        claimed = await self.claim_many(rctx, lane, kinds, worker_id, lease, 1)
+        return claimed[0] if claimed else None
+
+    @override
+    async def claim_many(
+        self,
+        rctx: RequestContext,
+        lane: str,
+        kinds: Sequence[WorkKind],
+        worker_id: str,
+        lease: timedelta,
+        limit: int,
+    ) -> tuple[tuple[OpContext, WorkItem], ...]:
+        _refuse_bad_claim(lane, kinds, worker_id, lease, limit)
+        rows = await self._storage.claim_batch(lane, kinds, worker_id, lease, limit)
+        if not rows:
+            return ()
+        contexts = await self._contexts_of(rctx, rows)
+        pairs = list(zip(contexts, rows, strict=True))
+        for org_id in {row.org_id for ctx, row in pairs if ctx is None}:
+            await self._storage.fail_orphaned(org_id, MAX_CLAIM)
+        return tuple((ctx, row.item) for ctx, row in pairs if ctx is not None)
+
+    async def _contexts_of(self, rctx: RequestContext, rows: Sequence[ClaimedRow]) -> tuple[OpContext | None, ...]:
+        """Ask tenancy for the contexts; where it cannot answer, hand the claims back before saying so."""
+        origins = [
+            WorkOrigin(row.org_id, row.item.created_by, row.item.request_id, row.item.traceparent) for row in rows
+        ]
+        try:
+            return await self._tenancy.work_contexts(rctx, origins)
+        except PlatformException:
+            note = "handed back: the tenant's context could not be had"
+            await self._storage.settle_batch([(row.org_id, rules.released(row.item, note)) for row in rows])
+            raise
+
+    @override
+    async def complete(self, ctx: OpContext, item: WorkItem, result: Any = None) -> None:
+        ctx.require(Permission.WORK_SETTLE)
+        await self._settle_one(ctx, rules.done(item, result))
+
+    @override
+    async def fail(self, ctx: OpContext, item: WorkItem, error: BaseException | str) -> None:
+        ctx.require(Permission.WORK_SETTLE)
+        await self._settle_one(ctx, rules.failed(item, error))
+
+    @override
+    async def refuse(self, ctx: OpContext, item: WorkItem, reason: str, *, code: str = "refused") -> None:
+        ctx.require(Permission.WORK_SETTLE)
+        await self._settle_one(ctx, rules.refused(item, reason, code=code))
+
+    @override
+    async def defer(self, ctx: OpContext, item: WorkItem, delay: timedelta) -> None:
+        ctx.require(Permission.WORK_SETTLE)
+        await self._settle_one(ctx, rules.deferred(item, delay))
+
+    @override
+    async def park(self, ctx: OpContext, item: WorkItem, reason: str, until: datetime) -> None:
+        ctx.require(Permission.WORK_SETTLE)
+        await self._settle_one(ctx, rules.parked(item, reason, until))
+
+    @override
+    async def release(self, ctx: OpContext, item: WorkItem, note: str = "") -> None:
+        ctx.require(Permission.WORK_SETTLE)
+        await self._settle_one(ctx, rules.released(item, note))
+
+    @override
+    async def extend_lease(self, ctx: OpContext, item: WorkItem, lease: timedelta) -> Renewed:
+        ctx.require(Permission.WORK_SETTLE)
+        renewed = await self._storage.extend_lease(ctx.org_id, _renewal_of(item), _refuse_no_lease(lease))
+        if renewed is None:
+            raise _claim_lost(item.id)
+        return renewed
+
+    @override
+    async def report_progress(self, ctx: OpContext, item: WorkItem, progress: float, note: str = "") -> None:
+        ctx.require(Permission.WORK_SETTLE)
+        bounded = min(max(progress, 0.0), 1.0) if progress == progress else 0.0  # noqa: PLR0124 - NaN is unequal to itself
+        text = storable_text(note, limit_bytes=MAX_NOTE_BYTES)
+        if not await self._storage.write_progress(ctx.org_id, _renewal_of(item), bounded, text):
+            raise _claim_lost(item.id)
+
+    @override
+    async def settle_many(self, settlements: Sequence[tuple[OpContext, Settlement]]) -> tuple[Settled, ...]:
+        for ctx, _ in settlements:
+            ctx.require(Permission.WORK_SETTLE)
+        pairs = [(ctx.org_id, settlement) for ctx, settlement in settlements]
+        settled = await self._settle_batch(pairs) if pairs else ()
+        for (ctx, settlement), report in zip(settlements, settled, strict=True):
+            await self._after(ctx, settlement, report)
+        return settled
+
+    async def _settle_batch(self, pairs: Sequence[tuple[UUID, Settlement]]) -> tuple[Settled, ...]:
+        try:
+            return await retried(lambda: self._storage.settle_batch(pairs))
+        except Unavailable:
+            raise
+        except PlatformException as error:
+            logger.warning("a batch of %d settlements is written row by row: %s", len(pairs), error)
+        return tuple([await self._settle_whatever(org_id, settlement) for org_id, settlement in pairs])
+
+    async def _settle_whatever(self, org_id: UUID, settlement: Settlement) -> Settled:
+        """Settle one row; where the database refuses its texts, settle it without them."""
+        try:
+            return await retried(lambda: self._storage.write_item(org_id, settlement))
+        except Unavailable:
+            raise
+        except PlatformException:
+            bare = settlement.model_copy(update={"last_error": NOT_STORABLE, "result_json": None})
+            return await retried(lambda: self._storage.write_item(org_id, bare))
+
+    async def _settle_one(self, ctx: OpContext, settlement: Settlement) -> None:
+        settled = await self._settle_whatever(ctx.org_id, settlement)
+        if not settled.is_recorded:
+            raise _claim_lost(settlement.item_id)
+        await self._after(ctx, settlement, settled)
+
+    async def _after(self, ctx: OpContext, settlement: Settlement, settled: Settled) -> None:
+        if settled.status is WorkStatus.FAILED:
+            await self._name_dead_letter(ctx, settlement.item_id, settlement.kind, settlement.error_code)
+
+    @override
+    async def renew_many(
+        self, ctxs: Mapping[UUID, OpContext], renewals: Sequence[Renewal], lease: timedelta
+    ) -> tuple[Renewed, ...]:
+        for renewal in renewals:
+            ctxs[renewal.item_id].require(Permission.WORK_SETTLE)
+        if not renewals:
+            return ()
+        pairs = [(ctxs[renewal.item_id].org_id, renewal) for renewal in renewals]
+        return await self._storage.extend_leases(pairs, _refuse_no_lease(lease))
+
+
+def _claim_lost(item_id: UUID) -> WorkClaimLost:
+    return WorkClaimLost(f"item {item_id} is no longer held by this claim token; nothing was changed")
+
+
+def _renewal_of(item: WorkItem) -> Renewal:
+    if item.claim_token is None:
+        raise _claim_lost(item.id)
+    return Renewal(item_id=item.id, claim_token=item.claim_token)
+
+
+def _refuse_no_lease(lease: timedelta) -> timedelta:
+    if lease <= timedelta(0):
+        raise ValidationFailed("lease", f"a duration above zero, got {lease}")
+    return lease
+
+
+def _refuse_bad_claim(lane: str, kinds: Sequence[WorkKind], worker_id: str, lease: timedelta, limit: int) -> None:
+    """Raise ValidationFailed where a claim could take nothing, or too much."""
+    if not kinds:
+        raise ValidationFailed("kinds", "at least one kind")
+    if not 1 <= limit <= MAX_CLAIM:
+        raise ValidationFailed("limit", f"1 to {MAX_CLAIM}, got {limit}")
+    if not 1 <= len(worker_id) <= 200:  # noqa: PLR2004 - the bound that the docstring gives
+        raise ValidationFailed("worker_id", f"1 to 200 characters, got {len(worker_id)}")
+    _refuse_no_lease(lease)
+    refuse_unstorable_text("lane", lane)
+    refuse_unstorable_text("worker_id", worker_id)

@@ -1,0 +1,289 @@
+"""What the queue promises, by reader: who enqueues, who holds a claim, who operates, who sweeps."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from headrace.om.context import OpContext, RequestContext
+from headrace.om.outbox.types.outbox_row import OutboxRow
+from headrace.om.work.types.queries import WorkFilter, WorkGauges, WorkStatusReport
+from headrace.om.work.types.settlement import Enqueued, Renewal, Renewed, Settled, Settlement
+from headrace.om.work.types.work_item import WorkItem, WorkKind
+
+
+class WorkEnqueueInterface(ABC):
+    """For who asks for work."""
+
+    @abstractmethod
+    async def enqueue(self, ctx: OpContext, item: WorkItem) -> WorkItem:
+        """Put an item in the queue and wake its lane; return the row as it stands.
+
+        Safe to call again: an item whose id or idempotency key is there already is read back untouched,
+        whatever has become of it since.
+
+        Args:
+            ctx: Whose tenant, and who is named as having asked.
+            item: What to do. Fields in `WorkItem.MANAGER_OWNED_FIELDS` are overwritten.
+
+        Raises:
+            ValidationFailed: A field or the payload does not fit; nothing was written.
+            Unavailable: The database did not take it; it may be enqueued again with the same id or key.
+        """
+        ...
+
+    @abstractmethod
+    async def enqueue_many(self, ctx: OpContext, items: Sequence[WorkItem]) -> tuple[Enqueued, ...]:
+        """Put many items in the queue in one statement; return what became of each, in the same order.
+
+        All or nothing where a field does not fit; an item that is there already never fails the others.
+
+        Raises:
+            ValidationFailed: As for `enqueue`; the field names the item's position.
+        """
+        ...
+
+    @abstractmethod
+    async def enqueue_relayed(self, org_id: UUID, row: OutboxRow) -> WorkItem:
+        """Enqueue the work that an outbox row of kind `work.<kind>` asks for; the relay's call.
+
+        An operation without a principal. Actor, request and trace come from the row, whose id is the
+        item's idempotency key: relaying it twice leaves one item.
+
+        Raises:
+            ValidationFailed: The row's payload is no work item of a known kind.
+        """
+        ...
+
+
+class WorkHolderInterface(ABC):
+    """For who works: claims, and what the holder of a claim may do.
+
+    Every write is conditional on the claim token in the statement itself. A stale holder's write raises
+    `WorkClaimLost` and changes nothing; after a settlement the token is spent.
+    """
+
+    @abstractmethod
+    async def claim(
+        self, rctx: RequestContext, lane: str, kinds: Sequence[WorkKind], worker_id: str, lease: timedelta
+    ) -> tuple[OpContext, WorkItem] | None:
+        """Take the next due item, or None where there is none; see `claim_many`."""
+        ...
+
+    @abstractmethod
+    async def claim_many(
+        self,
+        rctx: RequestContext,
+        lane: str,
+        kinds: Sequence[WorkKind],
+        worker_id: str,
+        lease: timedelta,
+        limit: int,
+    ) -> tuple[tuple[OpContext, WorkItem], ...]:
+        """Take up to `limit` due items of a lane, each with the context that its work runs under.
+
+        An operation without a principal: it reads across tenants. Highest priority first, then the one
+        that has been due longest. One statement; items that others are claiming are passed over. The
+        lease starts on the database's clock. Items whose tenant is gone are failed, not returned.
+
+        Args:
+            rctx: Minted by the loop for this claim.
+            lane: Where to look.
+            kinds: Which kinds this worker handles; at least one.
+            worker_id: For operators; 1-200 characters.
+            lease: How long the claims hold without a renewal; above zero.
+            limit: At most this many, 1-1000.
+
+        Raises:
+            Unavailable: The database did not answer. Rows that it may have claimed come back when their
+                lease passes.
+        """
+        ...
+
+    @abstractmethod
+    async def complete(self, ctx: OpContext, item: WorkItem, result: Any = None) -> None:  # noqa: ANN401 - any JSON value
+        """Settle the item as done, with the handler's result; also clears its count of crashes."""
+        ...
+
+    @abstractmethod
+    async def fail(self, ctx: OpContext, item: WorkItem, error: BaseException | str) -> None:
+        """Record a failed attempt: queued again after the retry delay, or a dead letter when none is left."""
+        ...
+
+    @abstractmethod
+    async def refuse(self, ctx: OpContext, item: WorkItem, reason: str, *, code: str = "refused") -> None:
+        """Settle the item as a dead letter at once, whatever attempts are left."""
+        ...
+
+    @abstractmethod
+    async def defer(self, ctx: OpContext, item: WorkItem, delay: timedelta) -> None:
+        """Hand the item back for a while; the attempt is refunded."""
+        ...
+
+    @abstractmethod
+    async def park(self, ctx: OpContext, item: WorkItem, reason: str, until: datetime) -> None:
+        """Hand the item back until an instant, with a reason for operators; the attempt is refunded."""
+        ...
+
+    @abstractmethod
+    async def release(self, ctx: OpContext, item: WorkItem, note: str = "") -> None:
+        """Hand the item back unfinished, available at once; the attempt is refunded."""
+        ...
+
+    @abstractmethod
+    async def extend_lease(self, ctx: OpContext, item: WorkItem, lease: timedelta) -> Renewed:
+        """Renew the lease, from now on the database's clock; say whether a cancel was asked for."""
+        ...
+
+    @abstractmethod
+    async def report_progress(self, ctx: OpContext, item: WorkItem, progress: float, note: str = "") -> None:
+        """Record how far the work is, 0 to 1, and a short note for operators."""
+        ...
+
+    @abstractmethod
+    async def settle_many(self, settlements: Sequence[tuple[OpContext, Settlement]]) -> tuple[Settled, ...]:
+        """Settle claims of many tenants in one statement; return what became of each, in the same order.
+
+        A stale token is reported (`is_recorded`), never raised, and fails no neighbour. Retried in a new
+        transaction when the database refuses for now; falls back to row by row when a row cannot be
+        written with the others.
+
+        Raises:
+            Unavailable: The database did not answer; each may be settled again with the same token.
+        """
+        ...
+
+    @abstractmethod
+    async def renew_many(
+        self, ctxs: Mapping[UUID, OpContext], renewals: Sequence[Renewal], lease: timedelta
+    ) -> tuple[Renewed, ...]:
+        """Renew the leases of one worker's claims in one statement; return those that still hold.
+
+        Args:
+            ctxs: The context of each claim, by item id.
+            renewals: The claims.
+            lease: From now on the database's clock; above zero.
+
+        Raises:
+            Unavailable: The database did not answer; no lease was lost by that alone.
+        """
+        ...
+
+
+class WorkOperatorInterface(ABC):
+    """For who looks after a tenant's queue."""
+
+    @abstractmethod
+    async def get_item(self, ctx: OpContext, item_id: UUID) -> WorkItem:
+        """Return one item.
+
+        Raises:
+            WorkItemNotFound: It is not in this tenant.
+        """
+        ...
+
+    @abstractmethod
+    async def get_items(
+        self, ctx: OpContext, where: WorkFilter, limit: int, after: UUID | None = None
+    ) -> tuple[WorkItem, ...]:
+        """Return items in the order of their ids, newest first, from below `after` on; at most `limit` (1-1000)."""
+        ...
+
+    @abstractmethod
+    async def get_status(self, ctx: OpContext) -> WorkStatusReport:
+        """Return counts by status, kind and lane, and how long the oldest due item has waited."""
+        ...
+
+    @abstractmethod
+    async def cancel(self, ctx: OpContext, item_id: UUID) -> WorkItem:
+        """Cancel a queued item at once, or ask the holder of a claimed one to; return the item.
+
+        Asking twice is the same as asking once. The holder learns it at its next renewal.
+
+        Raises:
+            WorkItemNotFound: It is not in this tenant.
+            WorkItemInWrongState: It is settled already.
+        """
+        ...
+
+    @abstractmethod
+    async def retry(self, ctx: OpContext, item_id: UUID) -> WorkItem:
+        """Queue a settled item again with fresh attempts; return it.
+
+        Raises:
+            WorkItemNotFound: It is not in this tenant.
+            WorkItemInWrongState: It is not settled.
+        """
+        ...
+
+    @abstractmethod
+    async def delete_item(self, ctx: OpContext, item_id: UUID) -> None:
+        """Remove an item that nobody holds.
+
+        Raises:
+            WorkItemNotFound: It is not in this tenant.
+            WorkItemInWrongState: It is claimed.
+        """
+        ...
+
+
+class WorkSweepInterface(ABC):
+    """For the maintenance sweep; every step may run anywhere, at any time, twice."""
+
+    @abstractmethod
+    async def maintenance_contexts(self, rctx: RequestContext) -> tuple[OpContext, ...]:
+        """Return one service context for each live tenant; an operation without a principal."""
+        ...
+
+    @abstractmethod
+    async def get_stale_orgs(self, rctx: RequestContext, limit: int) -> frozenset[UUID]:
+        """Return tenants that hold items whose lease has passed, at most `limit`; without a principal.
+
+        So that a sweep asks only the tenants that need it.
+        """
+        ...
+
+    @abstractmethod
+    async def requeue_stale(self, ctx: OpContext) -> int:
+        """Hand back this tenant's items whose lease has passed; return how many were moved.
+
+        Counts a crash each; an item whose attempts or crashes are spent becomes a dead letter.
+        """
+        ...
+
+    @abstractmethod
+    async def purge_items(self, ctx: OpContext, older_than: timedelta) -> int:
+        """Remove this tenant's items settled longer ago than that; return how many. Bounded per call."""
+        ...
+
+    @abstractmethod
+    async def get_orphaned_orgs(self, rctx: RequestContext) -> frozenset[UUID]:
+        """Return tenants that are gone and have items here, settled or not; without a principal.
+
+        A tenant is gone when its org was deleted, or is not there at all. An org that is made during the call is
+        never taken for gone.
+        """
+        ...
+
+    @abstractmethod
+    async def fail_orphaned(self, org_id: UUID) -> int:
+        """Fail the unsettled items of a tenant that is gone; return how many. Bounded per call; without a principal."""
+        ...
+
+    @abstractmethod
+    async def purge_orphaned(self, org_id: UUID, older_than: timedelta) -> int:
+        """Remove a gone tenant's items settled longer ago than that; return how many.
+
+        Bounded per call; without a principal, since there is nobody left who could be one.
+        """
+        ...
+
+    @abstractmethod
+    async def read_gauges(self, rctx: RequestContext) -> WorkGauges:
+        """Return the whole queue's numbers, across tenants; an operation without a principal."""
+        ...
+
+
+class WorkManagerInterface(WorkEnqueueInterface, WorkHolderInterface, WorkOperatorInterface, WorkSweepInterface):
+    """The work queue."""

@@ -1,0 +1,182 @@
+"""What the queue asks of its storage, by reader; each method is one statement or one short unit."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from datetime import timedelta
+from uuid import UUID
+
+from headrace.om.storage.outcomes import InsertOutcome
+from headrace.om.work.types.queries import ClaimedRow, CreatedItem, WorkFilter, WorkGauges, WorkStatusReport
+from headrace.om.work.types.settlement import Renewal, Renewed, Settled, Settlement
+from headrace.om.work.types.work_item import WorkItem, WorkKind
+
+
+class WorkItemStorageInterface(ABC):
+    """Rows of one tenant."""
+
+    @abstractmethod
+    async def create_item(self, org_id: UUID, item: WorkItem) -> InsertOutcome:
+        """Insert the item, or report that its id or its idempotency key is there; touches no existing row."""
+        ...
+
+    @abstractmethod
+    async def create_items(self, org_id: UUID, items: Sequence[WorkItem]) -> tuple[CreatedItem, ...]:
+        """Insert many in one statement; report each, in the given order. Of two with one key the first stays.
+
+        Args:
+            org_id: The tenant.
+            items: No two with the same id.
+        """
+        ...
+
+    @abstractmethod
+    async def read_item(self, org_id: UUID, item_id: UUID) -> WorkItem | None:
+        """Return the item, or None where the tenant has none of that id."""
+        ...
+
+    @abstractmethod
+    async def read_item_by_key(self, org_id: UUID, idempotency_key: str) -> WorkItem | None:
+        """Return the item with the key, or None where the tenant has none."""
+        ...
+
+    @abstractmethod
+    async def read_items(
+        self, org_id: UUID, where: WorkFilter, limit: int, after: UUID | None = None
+    ) -> tuple[WorkItem, ...]:
+        """Return items by id, newest first, from below `after` on, at most `limit`."""
+        ...
+
+    @abstractmethod
+    async def read_status(self, org_id: UUID) -> WorkStatusReport:
+        """Return counts by status, kind and lane, and the wait of the oldest due item."""
+        ...
+
+    @abstractmethod
+    async def cancel_item(self, org_id: UUID, item_id: UUID) -> WorkItem | None:
+        """Cancel a queued item, or flag a claimed one; return it. None: no such item, or settled."""
+        ...
+
+    @abstractmethod
+    async def retry_item(self, org_id: UUID, item_id: UUID) -> WorkItem | None:
+        """Queue a settled item again as if new; return it. None: no such item, or not settled."""
+        ...
+
+    @abstractmethod
+    async def delete_item(self, org_id: UUID, item_id: UUID) -> bool:
+        """Remove an item that is not claimed; False: no such item, or claimed."""
+        ...
+
+
+class WorkClaimStorageInterface(ABC):
+    """Claims and what their holders write; every write is conditional on the claim token."""
+
+    @abstractmethod
+    async def claim_next(
+        self, lane: str, kinds: Sequence[WorkKind], worker_id: str, lease: timedelta
+    ) -> ClaimedRow | None:
+        """Take the next due item: mint its token and start its lease in the same statement.
+
+        Takes no tenant: whose work is next is what it finds out. It runs under the system scope and
+        returns the tenant with the row.
+        """
+        ...
+
+    @abstractmethod
+    async def claim_batch(
+        self, lane: str, kinds: Sequence[WorkKind], worker_id: str, lease: timedelta, limit: int
+    ) -> tuple[ClaimedRow, ...]:
+        """Take up to `limit` due items in one statement, passing over rows that others are claiming.
+
+        Highest priority first. Within one priority the kind whose oldest item has been due longest comes
+        first, and within a kind the item that has been due longest. The cost grows with the rows taken and
+        the priorities in use, not with settled, future or other lanes' and kinds' rows.
+
+        Takes no tenant, for the same reason as `claim_next`; each row comes with its tenant.
+        """
+        ...
+
+    @abstractmethod
+    async def write_item(self, org_id: UUID, settlement: Settlement) -> Settled:
+        """Settle one claim of the tenant; reported as not recorded where the token no longer holds it."""
+        ...
+
+    @abstractmethod
+    async def settle_batch(self, settlements: Sequence[tuple[UUID, Settlement]]) -> tuple[Settled, ...]:
+        """Settle claims in one statement, each conditional on its own token; report each, in the given order.
+
+        Takes no one tenant: a worker's claims belong to many, so each settlement comes with its tenant,
+        and the statement matches tenant, id and token.
+        """
+        ...
+
+    @abstractmethod
+    async def extend_lease(self, org_id: UUID, renewal: Renewal, lease: timedelta) -> Renewed | None:
+        """Renew one claim's lease from now on the database's clock; None where the token holds nothing."""
+        ...
+
+    @abstractmethod
+    async def extend_leases(self, renewals: Sequence[tuple[UUID, Renewal]], lease: timedelta) -> tuple[Renewed, ...]:
+        """Renew leases in one statement; return those that held.
+
+        Takes no one tenant: a worker's claims belong to many, so each renewal comes with its tenant.
+        """
+        ...
+
+    @abstractmethod
+    async def write_progress(self, org_id: UUID, renewal: Renewal, progress: float, note: str) -> bool:
+        """Record progress under the claim; False where the token holds nothing."""
+        ...
+
+
+class WorkSweepStorageInterface(ABC):
+    """What the maintenance sweep does; bounded, idempotent, safe to run anywhere at once."""
+
+    @abstractmethod
+    async def requeue_stale(
+        self, org_id: UUID, overdue: timedelta, limit: int, *, max_crashes: int
+    ) -> tuple[WorkItem, ...]:
+        """Take back the tenant's claims whose lease passed longer ago than `overdue`; return the items after it.
+
+        One conditional statement: the lease is looked at again on the locked row. Counts a crash each;
+        where each goes is `rules.stale_status`, when it is available again `rules.requeue_stagger`.
+        """
+        ...
+
+    @abstractmethod
+    async def read_stale_orgs(self, limit: int) -> tuple[UUID, ...]:
+        """Return tenants that hold claims whose lease has passed, at most `limit`.
+
+        Takes no tenant: which tenants need a sweep is what it finds out.
+        """
+        ...
+
+    @abstractmethod
+    async def read_orgs(self, limit: int, after: UUID | None = None) -> tuple[UUID, ...]:
+        """Return tenants that have items, of any status: at most `limit`, in their order, beginning behind `after`.
+
+        Takes no tenant: whose items are here is what it finds out. The cost grows with the tenants returned, not
+        with their items.
+        """
+        ...
+
+    @abstractmethod
+    async def purge_items(self, org_id: UUID, older_than: timedelta, limit: int) -> int:
+        """Remove the tenant's items settled longer ago than that, oldest first; return how many."""
+        ...
+
+    @abstractmethod
+    async def fail_orphaned(self, org_id: UUID, limit: int) -> int:
+        """Fail unsettled items of a tenant that is gone, whoever holds them; return how many."""
+        ...
+
+    @abstractmethod
+    async def read_gauges(self) -> WorkGauges:
+        """Return the whole queue's numbers.
+
+        Takes no tenant: the numbers are about the platform, across every tenant, and name none.
+        """
+        ...
+
+
+class WorkStorageInterface(WorkItemStorageInterface, WorkClaimStorageInterface, WorkSweepStorageInterface):
+    """The storage of the work queue."""

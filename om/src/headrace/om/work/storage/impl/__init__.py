@@ -1,0 +1,1 @@
+"""The queue's storage over memory and over PostgreSQL."""

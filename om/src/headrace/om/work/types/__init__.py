@@ -1,0 +1,1 @@
+"""What the work queue deals in."""

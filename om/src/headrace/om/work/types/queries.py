@@ -1,0 +1,64 @@
+"""What operators ask the queue, and what it answers."""
+
+from datetime import timedelta
+from uuid import UUID
+
+from pydantic import AwareDatetime, Field
+
+from headrace.om.base import Platform
+from headrace.om.storage.outcomes import InsertOutcome
+from headrace.om.work.types.work_item import WorkItem, WorkKind, WorkStatus
+
+
+class WorkFilter(Platform):
+    """Which items of a tenant; every field that is set narrows."""
+
+    status: WorkStatus | None = None
+    kind: WorkKind | None = None
+    lane: str | None = Field(default=None, max_length=100)
+    origin: str | None = Field(default=None, max_length=100)
+    started_before: AwareDatetime | None = None
+    has_error: bool | None = None
+
+
+class WorkCount(Platform):
+    """How many items of a tenant stand at one status of one kind in one lane."""
+
+    status: WorkStatus
+    kind: WorkKind
+    lane: str
+    num_items: int
+
+
+class WorkStatusReport(Platform):
+    """A tenant's queue at a glance."""
+
+    counts: tuple[WorkCount, ...]
+    oldest_waiting: timedelta | None
+    """How long the oldest due item has waited; None where nothing is due."""
+
+
+class WorkGauges(Platform):
+    """The whole queue at a glance, across tenants; numbers only."""
+
+    num_queued: int
+    num_claimed: int
+    num_failed: int
+    num_parked: int
+    """Queued items whose time has not come."""
+    oldest_waiting: timedelta | None
+
+
+class CreatedItem(Platform):
+    """What an insert did with one item."""
+
+    outcome: InsertOutcome
+    item_id: UUID
+    """The row that is there now: the item's own, or the one that had its id or key before."""
+
+
+class ClaimedRow(Platform):
+    """A row that a claim took, with the tenant it belongs to."""
+
+    org_id: UUID
+    item: WorkItem

@@ -1,0 +1,16 @@
+"""What every storage of the work queue does: subclassed once over memory and once over PostgreSQL.
+
+Cases move no clock. A lease of a microsecond has passed by the next statement, and items that wait start in
+the past.
+"""
+
+from om.tests.contracts.work_creating import ClaimCases, CreateCases
+from om.tests.contracts.work_operating import OperatorCases, OtherTenantCases
+from om.tests.contracts.work_settling import LeaseCases, SettleCases
+from om.tests.contracts.work_sweeping import SweepCases
+
+
+class WorkStorageContract(
+    CreateCases, ClaimCases, SettleCases, LeaseCases, SweepCases, OperatorCases, OtherTenantCases
+):
+    """The whole contract; a subclass gives the fixture `storage`."""

@@ -1,0 +1,97 @@
+"""The negative control of the second fence for the queue, whose statements go to the driver as they are.
+
+As in `test_second_fence.py`: the tenant is taken out of every statement that runs for one tenant. Statements across
+tenants keep theirs: behind the system login the comparison is the only fence.
+"""
+
+import inspect
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, override
+from uuid import UUID
+
+import asyncpg
+import pytest
+
+from headrace.om.base import EMPTY_UUID, new_id
+from headrace.om.storage.database import Database, DriverConnection, DriverStatement, Purpose
+from headrace.om.storage.settings import DatabaseOptions
+from headrace.om.work.storage.impl.postgres import WorkStoragePostgresImpl
+from om.tests.contracts.work_operating import OtherTenantCases
+
+pytestmark = pytest.mark.servers
+
+COMPARISON = re.compile(r"\b(?:i\.)?org_id = (\$1|[sr]\.org_id)")
+
+type Case = Callable[[OtherTenantCases, WorkStoragePostgresImpl, UUID, UUID], Awaitable[None]]
+
+CASES = {
+    name: case
+    for name, case in inspect.getmembers(OtherTenantCases, inspect.isfunction)
+    if name.startswith("test_") and "insert" not in name
+}
+
+
+class Predicateless:
+    """A driver's connection that sends no comparison of the tenant; the parameter stays, so the rest is as it was."""
+
+    def __init__(self, connection: DriverConnection) -> None:
+        self._connection = connection
+
+    async def fetch(self, query: str, *args: Any) -> list[asyncpg.Record]:  # noqa: ANN401 - the driver's own signature
+        changed, num_removed = COMPARISON.subn(r"(\1)::uuid IS NOT NULL", query)
+        assert num_removed or "INSERT" in query
+        return await self._connection.fetch(changed, *args)
+
+
+class PredicatelessDatabase(Database):
+    @asynccontextmanager
+    @override
+    async def driver_for(
+        self, stmt: DriverStatement, *, org_id: UUID, purpose: Purpose = Purpose.MAIN
+    ) -> AsyncIterator[DriverConnection]:
+        async with super().driver_for(stmt, org_id=org_id, purpose=purpose) as connection:
+            yield connection if org_id == EMPTY_UUID else Predicateless(connection)
+
+
+@pytest.fixture
+async def predicateless(database_options: DatabaseOptions) -> AsyncIterator[Database]:
+    database = PredicatelessDatabase(database_options)
+    yield database
+    await database.close()
+
+
+@pytest.fixture
+async def policy_off(admin_connection: asyncpg.Connection) -> AsyncIterator[None]:
+    await admin_connection.execute("ALTER TABLE queue.work_items DISABLE ROW LEVEL SECURITY")
+    yield
+    await admin_connection.execute("ALTER TABLE queue.work_items ENABLE ROW LEVEL SECURITY")
+
+
+async def run(case: Case, database: Database) -> None:
+    await case(OtherTenantCases(), WorkStoragePostgresImpl(database), new_id(), new_id())
+
+
+def test_there_are_cases_for_reads_settlements_leases_operators_and_the_sweep() -> None:
+    assert len(CASES) == 6
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+async def test_the_policy_alone_keeps_tenants_apart_when_the_predicate_is_out(
+    predicateless: Database, case: Case
+) -> None:
+    await run(case, predicateless)
+
+
+@pytest.mark.usefixtures("policy_off")
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+async def test_the_predicate_alone_keeps_tenants_apart_when_the_policy_is_off(database: Database, case: Case) -> None:
+    await run(case, database)
+
+
+@pytest.mark.usefixtures("policy_off")
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+async def test_tenants_reach_each_other_when_both_are_gone(predicateless: Database, case: Case) -> None:
+    with pytest.raises(AssertionError):
+        await run(case, predicateless)

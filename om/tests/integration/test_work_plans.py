@@ -1,0 +1,99 @@
+"""The queue's hot statements touch a bounded number of buffers, however many rows are settled, due later or others'.
+
+Buffers and not time: the count is the same on a slow machine.
+"""
+
+from datetime import timedelta
+from typing import Any, Final
+
+import asyncpg
+import pytest
+
+from headrace.om.base import EMPTY_UUID, new_id
+from headrace.om.storage.database import Database, DriverStatement
+from headrace.om.storage.roles import DatabaseRole
+from headrace.om.work.storage.impl import statements as sql
+from headrace.om.work.storage.impl.postgres import WorkStoragePostgresImpl
+from om.tests.contracts.work_items import KINDS, LANE, LEASE, a_work_item
+
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(180)]
+
+NUM_ROWS: Final = 20_000
+NUM_ORGS: Final = 500
+NUM_DUE: Final = 300
+BUFFERS_PER_ITEM: Final = 30
+BUFFERS_TO_FIND_NOTHING: Final = 60
+
+FILL: Final = """
+INSERT INTO queue.work_items (org_id, id, kind, lane, origin, payload, priority, available_at, status, max_attempts,
+    settled_at, created_at, created_by, updated_at, updated_by)
+SELECT md5((n % $1)::text)::uuid, gen_random_uuid(), $2, $3, 'plans', '{}', n % 3, now() + $4::interval, $5, 3,
+    CASE WHEN $5 = 'done' THEN now() END, now(), $6, now(), $6
+FROM generate_series(1, $7::int) AS n
+"""
+
+
+@pytest.fixture
+async def crowded(database: Database, admin_connection: asyncpg.Connection) -> Database:
+    """Many rows that a claim must not pay for, and a few hundred that are due."""
+
+    async def fill(kind: str, lane: str, due_in: timedelta, status: str, num_rows: int) -> None:
+        await admin_connection.execute(FILL, NUM_ORGS, kind, lane, due_in, status, EMPTY_UUID, num_rows, timeout=120)
+
+    await fill("NOOP", LANE, timedelta(hours=-2), "done", NUM_ROWS)
+    await fill("NOOP", LANE, timedelta(hours=9), "queued", NUM_ROWS)
+    await fill("NOOP", "other", timedelta(hours=-9), "queued", NUM_ROWS)
+    await fill("DELIVER_WEBHOOK", LANE, timedelta(hours=-9), "queued", NUM_ROWS)
+    await fill("NOOP", LANE, timedelta(minutes=-1), "queued", NUM_DUE)
+    await admin_connection.execute("VACUUM ANALYZE queue.work_items", timeout=120)
+    return database
+
+
+async def buffers_of(database: Database, stmt: DriverStatement, *args: Any) -> int:  # noqa: ANN401 - any parameter
+    explained = DriverStatement(stmt.name, DatabaseRole.QUEUE, f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {stmt.sql}")
+    async with database.driver_for(explained, org_id=EMPTY_UUID) as connection:
+        rows = await connection.fetch(explained.sql, *args)
+    ((explanation,),) = rows
+    plan = explanation[0]["Plan"]
+    return int(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])
+
+
+def names() -> list[str]:
+    return [kind.value for kind in KINDS]
+
+
+@pytest.mark.parametrize("limit", [1, 10, 100])
+async def test_a_claim_pays_for_what_it_takes(crowded: Database, limit: int) -> None:
+    touched = await buffers_of(crowded, sql.claim_statement(limit), LANE, names(), "worker-1", LEASE)
+    assert touched <= BUFFERS_TO_FIND_NOTHING + BUFFERS_PER_ITEM * limit
+
+
+async def test_a_claim_in_a_lane_where_all_is_due_later_pays_nearly_nothing(crowded: Database) -> None:
+    storage = WorkStoragePostgresImpl(crowded)
+    assert len(await storage.claim_batch(LANE, KINDS, "worker-1", LEASE, 1000)) == NUM_DUE
+    # The first to pass the entries of the rows just claimed marks them dead; whoever comes after skips them.
+    assert await storage.claim_next(LANE, KINDS, "worker-1", LEASE) is None
+    touched = await buffers_of(crowded, sql.claim_statement(100), LANE, names(), "worker-1", LEASE)
+    assert touched <= BUFFERS_TO_FIND_NOTHING
+
+
+async def test_settling_and_renewing_pay_for_their_own_rows(crowded: Database) -> None:
+    storage = WorkStoragePostgresImpl(crowded)
+    rows = await storage.claim_batch(LANE, KINDS, "worker-1", LEASE, 50)
+    claims = ([row.org_id for row in rows], [row.item.id for row in rows], [row.item.claim_token for row in rows])
+    assert await buffers_of(crowded, sql.EXTEND_LEASES, *claims, LEASE) <= 50 * BUFFERS_PER_ITEM
+    empty: list[Any] = [None] * 50
+    ends = (["done"] * 50, [timedelta(0)] * 50, empty, [0] * 50, empty, empty, empty)
+    assert await buffers_of(crowded, sql.SETTLE_BATCH, *claims, *ends) <= 50 * BUFFERS_PER_ITEM
+
+
+async def test_looking_for_stale_claims_pays_for_stale_ones(crowded: Database) -> None:
+    org_id = new_id()
+    storage = WorkStoragePostgresImpl(crowded)
+    await storage.create_item(org_id, a_work_item(priority=9))
+    await storage.claim_batch(LANE, KINDS, "worker-1", LEASE, 100)
+    assert await buffers_of(crowded, sql.READ_STALE_ORGS, 100) <= BUFFERS_TO_FIND_NOTHING
+
+
+async def test_looking_for_tenants_pays_for_tenants_and_not_for_their_items(crowded: Database) -> None:
+    assert await buffers_of(crowded, sql.READ_ORGS, 10, EMPTY_UUID) <= 10 * BUFFERS_PER_ITEM

@@ -1,0 +1,16 @@
+"""The work storage's contract over PostgreSQL."""
+
+import pytest
+
+from headrace.om.storage.database import Database
+from headrace.om.work.storage import WorkStorageInterface
+from headrace.om.work.storage.impl.postgres import WorkStoragePostgresImpl
+from om.tests.contracts.work_storage import WorkStorageContract
+
+pytestmark = pytest.mark.servers
+
+
+class TestWorkStoragePostgres(WorkStorageContract):
+    @pytest.fixture
+    def storage(self, database: Database) -> WorkStorageInterface:
+        return WorkStoragePostgresImpl(database)

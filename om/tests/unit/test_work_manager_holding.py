@@ -1,0 +1,172 @@
+"""The work manager over memory: claims and what their holders write."""
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from headrace.om.audit.types.audit_entry import AuditFilter
+from headrace.om.base import EMPTY_UUID
+from headrace.om.context import OpContext, Role
+from headrace.om.exceptions import Unavailable, ValidationFailed
+from headrace.om.work import rules
+from headrace.om.work.exceptions import WorkClaimLost
+from headrace.om.work.types.handler import Refuse
+from headrace.om.work.types.settlement import Outcome, Renewal
+from headrace.om.work.types.work_item import WorkItem, WorkKind, WorkStatus
+from om.tests.contracts.work_items import KINDS, LANE, LEASE, a_work_item
+from om.tests.unit.work_queue import Queue
+
+
+async def test_a_claim_returns_the_enqueuers_context_naming_its_request(queue: Queue, ctx: OpContext) -> None:
+    await queue.work.enqueue(ctx, a_work_item())
+    work_ctx, item = await queue.claim()
+    assert (work_ctx.org_id, work_ctx.user_id, work_ctx.security.role) == (ctx.org_id, ctx.user_id, Role.SERVICE)
+    assert (work_ctx.request_id, work_ctx.caused_by_request_id) == (queue.rctx.request_id, ctx.request_id)
+    assert item.claim_token is not None
+
+
+async def test_work_of_somebody_who_left_runs_as_the_platform(queue: Queue, ctx: OpContext) -> None:
+    await queue.work.enqueue(ctx, a_work_item())
+    await queue.tenancy.remove_member(ctx, ctx.user_id)
+    work_ctx, _ = await queue.claim()
+    assert (work_ctx.org_id, work_ctx.user_id) == (ctx.org_id, EMPTY_UUID)
+
+
+async def test_work_of_a_deleted_org_fails_and_never_runs(queue: Queue, ctx: OpContext) -> None:
+    item = await queue.work.enqueue(ctx, a_work_item())
+    await queue.tenancy.delete_org(ctx)
+    assert await queue.work.claim(queue.rctx, LANE, KINDS, "worker-1", LEASE) is None
+    failed = await queue.work.get_item(ctx, item.id)
+    assert (failed.status, failed.error_code) == (WorkStatus.FAILED, "tenant_gone")
+
+
+async def test_claims_are_handed_back_when_tenancy_cannot_answer(
+    queue: Queue, ctx: OpContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def unavailable(*_: object) -> Any:  # noqa: ANN401 - raises
+        raise Unavailable("the core database is away")
+
+    item = await queue.work.enqueue(ctx, a_work_item())
+    monkeypatch.setattr(queue.tenancy, "work_contexts", unavailable)
+    with pytest.raises(Unavailable):
+        await queue.work.claim(queue.rctx, LANE, KINDS, "worker-1", LEASE)
+    released = await queue.work.get_item(ctx, item.id)
+    assert (released.status, released.attempts) == (WorkStatus.QUEUED, 0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"kinds": ()}, "kinds"),
+        ({"limit": 0}, "limit"),
+        ({"limit": 1001}, "limit"),
+        ({"worker_id": ""}, "worker_id"),
+        ({"lease": timedelta(0)}, "lease"),
+        ({"lane": "\x00"}, "lane"),
+    ],
+)
+async def test_a_claim_that_can_take_nothing_is_refused_and_named(
+    queue: Queue, changes: dict[str, Any], named: str
+) -> None:
+    good: dict[str, Any] = {"lane": LANE, "kinds": KINDS, "worker_id": "w", "lease": LEASE, "limit": 1}
+    with pytest.raises(ValidationFailed) as refused:
+        await queue.work.claim_many(queue.rctx, **good | changes)
+    assert refused.value.field == named
+
+
+type End = Callable[[Queue, OpContext, WorkItem], Awaitable[Any]]
+
+
+ENDS: dict[str, tuple[End, WorkStatus]] = {
+    "complete": (lambda q, c, i: q.work.complete(c, i, {"ok": True}), WorkStatus.DONE),
+    "fail": (lambda q, c, i: q.work.fail(c, i, ValueError("boom")), WorkStatus.QUEUED),
+    "refuse": (lambda q, c, i: q.work.refuse(c, i, "never"), WorkStatus.FAILED),
+    "defer": (lambda q, c, i: q.work.defer(c, i, timedelta(minutes=1)), WorkStatus.QUEUED),
+    "park": (lambda q, c, i: q.work.park(c, i, "waits", i.created_at + timedelta(days=1)), WorkStatus.QUEUED),
+    "release": (lambda q, c, i: q.work.release(c, i, "draining"), WorkStatus.QUEUED),
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+async def test_a_claim_ends_once_and_its_token_is_spent(queue: Queue, ctx: OpContext, name: str) -> None:
+    end, status = ENDS[name]
+    await queue.work.enqueue(ctx, a_work_item())
+    work_ctx, item = await queue.claim()
+    await end(queue, work_ctx, item)
+    after = await queue.work.get_item(ctx, item.id)
+    assert (after.status, after.updated_by, after.claim_token) == (status, EMPTY_UUID, None)
+    for late, _ in ENDS.values():
+        with pytest.raises(WorkClaimLost):
+            await late(queue, work_ctx, item)
+    assert await queue.work.get_item(ctx, item.id) == after
+
+
+async def test_a_lost_claim_cannot_be_renewed_or_report(queue: Queue, ctx: OpContext) -> None:
+    await queue.work.enqueue(ctx, a_work_item())
+    work_ctx, item = await queue.claim()
+    assert not (await queue.work.extend_lease(work_ctx, item, LEASE)).is_cancel_requested
+    await queue.work.report_progress(work_ctx, item, 2.5, "beyond")
+    assert (await queue.work.get_item(ctx, item.id)).progress == 1.0
+    await queue.work.release(work_ctx, item)
+    with pytest.raises(WorkClaimLost):
+        await queue.work.extend_lease(work_ctx, item, LEASE)
+    with pytest.raises(WorkClaimLost):
+        await queue.work.report_progress(work_ctx, item, 0.5)
+
+
+async def test_a_dead_letter_is_counted_and_named_in_the_audit(queue: Queue, ctx: OpContext) -> None:
+    item = await queue.work.enqueue(ctx, a_work_item(max_attempts=1))
+    work_ctx, claimed = await queue.claim()
+    await queue.work.fail(work_ctx, claimed, ValueError("boom"))
+    (entry,) = await queue.audit.get_entries(ctx, AuditFilter(action="work.dead_letter"), 10)
+    assert (entry.target_id, entry.details["error_code"]) == (item.id, "ValueError")
+    assert queue.dead_letters == [WorkKind.NOOP]
+
+
+async def test_settling_many_reports_each_and_one_conflict_fails_no_neighbour(queue: Queue, ctx: OpContext) -> None:
+    await queue.work.enqueue_many(ctx, [a_work_item(max_attempts=1) for _ in range(3)])
+    claimed = await queue.work.claim_many(queue.rctx, LANE, KINDS, "worker-1", LEASE, 3)
+    (c0, i0), (c1, i1), (c2, i2) = claimed
+    await queue.work.release(c1, i1)
+    ends = [(c0, rules.done(i0, None)), (c1, rules.done(i1, None)), (c2, rules.ended_by(i2, Refuse("never")))]
+    settled = await queue.work.settle_many(ends)
+    assert [each.status for each in settled] == [WorkStatus.DONE, None, WorkStatus.FAILED]
+    assert queue.dead_letters == [WorkKind.NOOP]
+    assert ends[2][1].outcome is Outcome.FAILED
+
+
+async def test_settling_falls_back_to_rows_and_keeps_every_outcome(
+    queue: Queue, ctx: OpContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuses(*_: object) -> Any:  # noqa: ANN401 - raises
+        raise ValidationFailed("value", "something the database can hold")
+
+    await queue.work.enqueue_many(ctx, [a_work_item() for _ in range(2)])
+    claimed = await queue.work.claim_many(queue.rctx, LANE, KINDS, "worker-1", LEASE, 2)
+    with monkeypatch.context() as patched:
+        real = queue.storage.get_work_storage().settle_batch
+        patched.setattr(queue.storage.get_work_storage(), "settle_batch", refuses)
+        patched.setattr(
+            queue.storage.get_work_storage(),
+            "write_item",
+            lambda org_id, end: _first_of(real([(org_id, end)])),
+        )
+        settled = await queue.work.settle_many([(c, rules.done(i, 1)) for c, i in claimed])
+    assert [each.status for each in settled] == [WorkStatus.DONE, WorkStatus.DONE]
+
+
+async def _first_of(reports: Awaitable[tuple[Any, ...]]) -> Any:  # noqa: ANN401 - one report
+    return (await reports)[0]
+
+
+async def test_renewing_many_returns_those_that_hold(queue: Queue, ctx: OpContext) -> None:
+    await queue.work.enqueue_many(ctx, [a_work_item() for _ in range(2)])
+    claimed = await queue.work.claim_many(queue.rctx, LANE, KINDS, "worker-1", LEASE, 2)
+    await queue.work.release(*claimed[0])
+    renewals = [Renewal(item_id=i.id, claim_token=i.claim_token or uuid4()) for _, i in claimed]
+    held = await queue.work.renew_many({i.id: c for c, i in claimed}, renewals, LEASE)
+    assert [each.item_id for each in held] == [claimed[1][1].id]
+    assert await queue.work.renew_many({}, [], LEASE) == ()

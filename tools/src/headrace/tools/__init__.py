@@ -1,0 +1,1 @@
+"""Programs that developers and CI run; nothing that ships imports them."""

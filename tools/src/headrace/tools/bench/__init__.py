@@ -1,0 +1,1 @@
+"""Measures the queue over real servers and real worker processes."""

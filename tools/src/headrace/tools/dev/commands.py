@@ -1,0 +1,102 @@
+"""Command line of the local servers: `python -m headrace.tools.dev servers|env|exec|clean`."""
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+from headrace.om.storage.roles import LOGIN_NAMES
+from headrace.tools.dev.exceptions import DevServerError
+from headrace.tools.dev.orphans import stop_servers
+from headrace.tools.dev.privileges import server_identity
+from headrace.tools.dev.providers import Wishes
+from headrace.tools.dev.session import Ground, ground
+from headrace.tools.dev.state import TEST_SERVERS, servers_directory, state_directory
+
+app = typer.Typer(help="Local PostgreSQL and Redis for development.", no_args_is_help=True)
+servers_app = typer.Typer(help="Servers that stay until they are stopped.", no_args_is_help=True)
+app.add_typer(servers_app, name="servers")
+
+DatabasePort = Annotated[int | None, typer.Option(help="Where PostgreSQL listens; a free port by default.")]
+RedisPort = Annotated[int | None, typer.Option(help="Where Redis listens; a free port by default.")]
+
+
+@contextmanager
+def sentences() -> Iterator[None]:
+    """Turns the local stack's error into one sentence on standard error and exit code 1."""
+    try:
+        yield
+    except DevServerError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from None
+
+
+@servers_app.command("start")
+def start_servers(database_port: DatabasePort = None, redis_port: RedisPort = None) -> None:
+    """Start the servers, create the three logins, and leave the servers running."""
+    wishes = Wishes(database_port=database_port, redis_port=redis_port, is_persistent=True)
+    with sentences(), ground(state_directory(), os.environ, wishes) as ready:
+        for line in ready.servers.descriptions:
+            typer.echo(line)
+        typer.echo(f"logins: {', '.join(LOGIN_NAMES.values())}")
+
+
+@servers_app.command("stop")
+def stop_all() -> None:
+    """Stop the servers of this working tree, whichever command started them, unless that command still runs."""
+    with sentences():
+        stopped = stop_servers(servers_directory(state_directory(), server_identity()))
+        typer.echo(f"stopped: {', '.join(stopped) or 'nothing was running'}")
+
+
+@app.command("logins")
+def create_the_logins() -> None:
+    """Create the three logins in the database (of HEADRACE_DATABASE_URL, or of this working tree)."""
+    with sentences(), ground(state_directory(), os.environ):
+        typer.echo(f"logins: {', '.join(LOGIN_NAMES.values())}")
+
+
+@app.command("env")
+def print_environment() -> None:
+    """Print shell commands that set what a process needs; `servers start` must have run before."""
+    with sentences(), ground(state_directory(), os.environ, Wishes(is_running=True)) as ready:
+        for name, value in ready.environment().items():
+            typer.echo(f"export {name}={shlex.quote(value)}")
+
+
+@app.command("exec", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def run_command(context: typer.Context) -> None:
+    """Run a command (after --) with servers and logins ready and its settings in the environment."""
+    if not context.args:
+        raise typer.BadParameter("give the command to run after --")
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # so that the servers are stopped
+    with sentences(), ground(state_directory(), os.environ) as ready:
+        code = _run(context.args, ready)
+    raise typer.Exit(code)
+
+
+@app.command()
+def clean() -> None:
+    """Stop the servers and remove their data."""
+    with sentences():
+        servers = servers_directory(state_directory(), server_identity())
+        stop_servers(servers)
+        stop_servers(servers / TEST_SERVERS)
+        shutil.rmtree(servers, ignore_errors=True)
+
+
+def _run(command: list[str], ready: Ground) -> int:
+    try:
+        return subprocess.run(  # noqa: S603 - the developer's own command
+            command, check=False, env={**os.environ, **ready.environment()}
+        ).returncode
+    except OSError as error:
+        sys.stderr.write(f"{command[0]} cannot be run: {error.strerror}.\n")
+        return 127

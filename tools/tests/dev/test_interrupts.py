@@ -1,0 +1,68 @@
+import asyncio
+import os
+import signal
+from dataclasses import dataclass, field
+
+import pytest
+
+from headrace.tools.dev.interrupts import Interrupts, ending_on_sigterm
+
+
+@dataclass
+class Ended:
+    """What the task under test saw."""
+
+    hurries: asyncio.Event = field(default_factory=asyncio.Event)
+    is_ending: bool = False
+
+
+async def waiting(ended: Ended) -> int:
+    """Waits for the signals that it sends itself: the first cancels, the second hurries."""
+    task = asyncio.current_task()
+    assert task is not None
+    interrupts = Interrupts(task, ended.hurries.set, lambda: ended.is_ending)
+    with interrupts.installed():
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            task.uncancel()
+            os.kill(os.getpid(), signal.SIGINT)
+            async with asyncio.timeout(10):
+                await ended.hurries.wait()
+    return 1 if interrupts.has_cancelled else 0
+
+
+async def test_the_first_signal_cancels_and_the_second_hurries() -> None:
+    assert await asyncio.create_task(waiting(Ended())) == 1
+
+
+async def test_a_signal_hurries_at_once_when_the_task_is_ending_by_itself() -> None:
+    hurries = asyncio.Event()
+
+    async def ending() -> int:
+        task = asyncio.current_task()
+        assert task is not None
+        with Interrupts(task, hurries.set, lambda: True).installed():
+            os.kill(os.getpid(), signal.SIGINT)
+            async with asyncio.timeout(10):
+                await hurries.wait()
+        return 0
+
+    assert await asyncio.create_task(ending()) == 0
+
+
+def test_sigterm_ends_the_body_and_handlers_are_put_back() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(SystemExit) as ended, ending_on_sigterm():
+        os.kill(os.getpid(), signal.SIGTERM)
+    assert ended.value.code == 128 + signal.SIGTERM
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_signals_are_ignored_once_putting_away_has_begun() -> None:
+    with ending_on_sigterm() as ignore:
+        ignore()
+        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

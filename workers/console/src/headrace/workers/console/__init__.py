@@ -1,0 +1,1 @@
+"""The operators' console: the command line `headrace` over the managers."""

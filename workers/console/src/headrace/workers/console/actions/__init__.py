@@ -1,0 +1,1 @@
+"""What the commands do, over the managers; the command line imports this only once a command runs."""

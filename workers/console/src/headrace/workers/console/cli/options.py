@@ -1,0 +1,73 @@
+"""Arguments and options that several commands share, and how their texts are read."""
+
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Annotated
+from uuid import UUID
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Answer with one JSON document.")]
+Limit = Annotated[int, typer.Option(min=1, max=1000, help="How many at most.")]
+After = Annotated[str | None, typer.Option(metavar="ID", help="Begin after this id: the next page.")]
+ItemId = Annotated[str, typer.Argument(metavar="ID", help="The work item's id.")]
+
+
+def read_id(text: str, what: str = "an id") -> UUID:
+    """Return the id that the text says.
+
+    Raises:
+        typer.BadParameter: It says none.
+    """
+    try:
+        return UUID(text)
+    except ValueError:
+        raise typer.BadParameter(
+            f"expected {what} such as 01890f2e-5b0c-7f43-9a37-7f4c9f1f2b6d, got {text!r}"
+        ) from None
+
+
+def read_optional_id(text: str | None) -> UUID | None:
+    """Return the id that the text says, or None where there is no text."""
+    return None if text is None else read_id(text)
+
+
+def read_delay(text: str) -> timedelta:
+    """Return the duration that the text says, such as 5m.
+
+    Raises:
+        typer.BadParameter: It says none.
+    """
+    from headrace.infra.settings import parse_duration  # noqa: PLC0415 - start-up stays fast
+
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"{error}, got {text!r}", param_hint="--delay") from None
+
+
+def read_instant(text: str, option: str) -> datetime:
+    """Return the instant that the text says, in UTC where it names no zone.
+
+    Raises:
+        typer.BadParameter: It says none.
+    """
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        expected = f"expected an instant such as 2026-11-30T12:00:00Z, got {text!r}"
+        raise typer.BadParameter(expected, param_hint=option) from None
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+def one_of[Choice: StrEnum](text: str, choices: type[Choice], what: str) -> Choice:
+    """Return the member of an enumeration of texts that the text names, in either case.
+
+    Raises:
+        typer.BadParameter: It names none; the sentence lists them.
+    """
+    members = {each.lower(): each for each in choices}
+    if text.lower() not in members:
+        known = ", ".join(members.values())
+        raise typer.BadParameter(f"there is no {what} {text!r}; there are: {known}")
+    return members[text.lower()]

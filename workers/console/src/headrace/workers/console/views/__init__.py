@@ -1,0 +1,1 @@
+"""How answers look: the JSON documents, whose fields only ever grow in number, and the tables for people."""

@@ -1,0 +1,1 @@
+"""The work loop that every worker role shares: claim, run, renew, settle, sweep, drain."""

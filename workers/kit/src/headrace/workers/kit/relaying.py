@@ -1,0 +1,69 @@
+"""Relaying at once what core writes asked for, so that the sweep finds only what a crash left."""
+
+import asyncio
+import logging
+from datetime import timedelta
+
+from headrace.infra.exceptions import InfraException
+from headrace.infra.topics import TopicPayload, Topics, TopicsInterface
+from headrace.om.context import AppContext, RequestContext
+from headrace.om.exceptions import PlatformException
+from headrace.om.outbox import OutboxRelayInterface
+from headrace.workers.kit.core import LoopCore
+from headrace.workers.kit.sweep_steps import relay_all
+
+logger = logging.getLogger(__name__)
+
+
+class RelayTask:
+    """Relays when a commit says that there is something, and every interval besides.
+
+    Args:
+        app: Stands in each pass's request context.
+        outbox: The relay.
+        topics: Where the wake-ups come from.
+        interval: The outbox is looked at this often when nothing wakes the relay.
+        core: Its clock and metrics.
+    """
+
+    def __init__(
+        self,
+        app: AppContext,
+        outbox: OutboxRelayInterface,
+        topics: TopicsInterface,
+        interval: timedelta,
+        core: LoopCore,
+    ) -> None:
+        self._app = app
+        self._outbox = outbox
+        self._topics = topics
+        self._interval = interval
+        self._clock = core.clock
+        self._metrics = core.metrics
+        self._wake = asyncio.Event()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Relay until `stop` is set; the batch under way is finished first."""
+        unsubscribe = await self._topics.subscribe(Topics.OUTBOX_PENDING, self._on_pending)
+        try:
+            while not stop.is_set():
+                self._wake.clear()
+                # After a failure no wake-up shortens the rest: a flapping database must not make a busy loop.
+                wake = self._wake if await self._relayed() else None
+                await self._clock.wait_stopped(stop, self._interval, wake=wake)
+        finally:
+            await unsubscribe()
+
+    async def _relayed(self) -> bool:
+        try:
+            await relay_all(self._outbox, RequestContext(app=self._app))
+        except (PlatformException, InfraException) as error:
+            if not error.retryable:
+                raise
+            self._metrics.note_error("relay")
+            logger.warning("the outbox could not be relayed: %s", error)
+            return False
+        return True
+
+    async def _on_pending(self, _payload: TopicPayload) -> None:
+        self._wake.set()

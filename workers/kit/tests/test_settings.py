@@ -1,0 +1,53 @@
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from headrace.workers.kit.settings import WorkerSettings
+from headrace.workers.kit.testing import settings_for_tests
+
+
+def test_the_defaults_fit_each_other_when_nothing_is_set() -> None:
+    settings = settings_for_tests(WorkerSettings)
+    assert settings.lease >= 3 * settings.renewal_interval
+    assert settings.shutdown_timeout < settings.stop_window
+
+
+@pytest.mark.parametrize(
+    ("changes", "names"),
+    [
+        ({"lease": "30s", "renewal_interval": "11s"}, ("lease=30s", "renewal_interval=11s")),
+        ({"lease": "20s", "renewal_interval": "5s"}, ("database_statement_timeout=10s", "lease=20s")),
+        ({"renewal_interval": "0s"}, ("lease=1m", "renewal_interval=0s")),
+        ({"capacity": 11}, ("database_pool_size=10", "capacity=11")),
+        ({"database_control_pool_size": 2}, ("database_control_pool_size=2", "at least 3")),
+        ({"drain_budget": "40s"}, ("drain_budget=40s", "stop_window=30s")),
+        ({"flush_budget": "20s"}, ("flush_budget=20s", "stop_window=30s")),
+        ({"heartbeat_ttl": "30s"}, ("heartbeat_ttl=30s", "heartbeat_interval=10s")),
+        ({"handler_timeout": "11m"}, ("handler_timeout=11m", "blocked_loop_limit=10m")),
+        ({"handler_timeouts": {"NOOP": "20m"}}, ("handler_timeouts.NOOP=20m", "blocked_loop_limit=10m")),
+        ({"handler_timeout": "0s"}, ("handler_timeout", "above zero")),
+        ({"blocked_loop_limit": "30s", "handler_timeout": "10s"}, ("blocked_loop_limit=30s", "lease=1m")),
+        ({"poll_interval": "0s"}, ("poll_interval", "above zero")),
+        ({"poll_age_limit": "2s"}, ("poll_age_limit=2s", "poll_interval=1s")),
+        ({"heartbeat_interval": "0s"}, ("heartbeat_interval", "above zero")),
+        (
+            {"retain_webhook_messages": "1d", "retain_settled_items": "2d"},
+            ("retain_webhook_messages=1d", "retain_settled_items=2d"),
+        ),
+        ({"heartbeat_file": "beat"}, ("heartbeat_file", "readiness_file")),
+    ],
+)
+def test_a_pair_is_refused_in_a_sentence_that_names_both_when_it_cannot_work(
+    changes: dict[str, Any], names: tuple[str, ...]
+) -> None:
+    with pytest.raises(ValidationError) as refusal:
+        settings_for_tests(WorkerSettings, **changes)
+    for name in names:
+        assert name in str(refusal.value)
+
+
+def test_the_probe_allows_for_missed_beats_when_it_judges_their_age() -> None:
+    settings = settings_for_tests(WorkerSettings, heartbeat_interval="2s", heartbeat_failure_limit=4)
+    assert settings.heartbeat_max_age == timedelta(seconds=8)

@@ -1,0 +1,15 @@
+"""The probe of the maintenance worker, for `python -m`: exits 0 when the process is alive, else 1."""
+
+import sys
+
+from headrace.workers.kit.command import healthcheck_main
+from headrace.workers.maintenance.settings import MaintenanceSettings
+
+
+def main() -> int:
+    """Return 0 when the process whose environment this is is alive, else 1 with the reasons on standard error."""
+    return healthcheck_main(MaintenanceSettings)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,29 @@
+"""The entrypoint of the webhook dispatcher: `headrace-webhook-dispatcher serve`, and `healthcheck` beside it."""
+
+import sys
+
+from headrace.infra.background.runtime import BackgroundRuntime
+from headrace.infra.boot import BootedProcess
+from headrace.workers.kit.command import WorkerCommand, worker_main
+from headrace.workers.webhook_dispatcher.container import WorkerContainer
+from headrace.workers.webhook_dispatcher.process import WebhookDispatcherContext, WebhookDispatcherProcess
+from headrace.workers.webhook_dispatcher.settings import WebhookDispatcherSettings
+
+
+def build_runtime(
+    settings: WebhookDispatcherSettings, booted: BootedProcess
+) -> BackgroundRuntime[WebhookDispatcherContext]:
+    """Return the runtime of a worker with these settings."""
+    return WebhookDispatcherProcess(settings, WorkerContainer.build(settings, booted)).build_runtime()
+
+
+COMMAND = WorkerCommand("headrace-webhook-dispatcher", WebhookDispatcherSettings, build_runtime)
+
+
+def main() -> int:
+    """Run the subcommand that the process's arguments name; return its exit code."""
+    return worker_main(COMMAND, sys.argv[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
