@@ -3,7 +3,7 @@
 import asyncio
 
 from headrace.om.storage.migrations import migrate
-from headrace.om.storage.settings import DatabaseOptions
+from headrace.om.storage.options import DatabaseOptions
 
 
 def migrate_and_exit(options: DatabaseOptions) -> None:

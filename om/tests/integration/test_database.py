@@ -15,9 +15,10 @@ from headrace.om.base import EMPTY_UUID, new_id
 from headrace.om.exceptions import Conflict, PreconditionFailed, Unavailable, ValidationFailed
 from headrace.om.outbox.storage.impl.postgres import OutboxStoragePostgresImpl
 from headrace.om.storage.database import Database, DriverConnection, DriverStatement, Purpose, retried
+from headrace.om.storage.options import DatabaseOptions
+from headrace.om.storage.options import database_options as options_of
 from headrace.om.storage.roles import DatabaseRole, Login
-from headrace.om.storage.settings import DatabaseOptions, StorageSettings
-from headrace.om.storage.settings import database_options as options_of
+from headrace.om.storage.settings import StorageSettings
 from infra.tests.contracts.eventually import eventually
 from om.tests.contracts.outbox_storage import ORG, OTHER, outbox_row
 from tests.fixtures.database import migrated_database, settings_for

@@ -9,8 +9,8 @@ import pytest
 from headrace.om.exceptions import Unavailable
 from headrace.om.storage.database import Database
 from headrace.om.storage.guards import LoginUnfit, refuse_unfit_database, refuse_unfit_logins
+from headrace.om.storage.options import DatabaseOptions
 from headrace.om.storage.roles import DatabaseRole, Login
-from headrace.om.storage.settings import DatabaseOptions
 from headrace.tools.dev import PostgresServer
 
 pytestmark = pytest.mark.servers

@@ -20,6 +20,7 @@ from headrace.om.storage.migrations import (
     downgrade,
     migrate,
 )
+from headrace.om.storage.options import DatabaseOptions, database_options
 from headrace.om.storage.revisions import (
     SchemaMismatch,
     migrations_directory,
@@ -28,7 +29,6 @@ from headrace.om.storage.revisions import (
 )
 from headrace.om.storage.roles import DatabaseRole, Login
 from headrace.om.storage.schema_check import check_migrations, schema_differences
-from headrace.om.storage.settings import DatabaseOptions, database_options
 from headrace.tools.dev import LoginUrls, PostgresServer
 from infra.tests.contracts.eventually import eventually
 from om.tests.contracts.outbox_storage import ORG, outbox_row

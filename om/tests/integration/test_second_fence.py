@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from headrace.om.outbox.storage.impl.postgres import OutboxStoragePostgresImpl
 from headrace.om.storage.database import Database
-from headrace.om.storage.settings import DatabaseOptions
+from headrace.om.storage.options import DatabaseOptions
 from om.tests.contracts.outbox_storage import OutboxStorageContract
 
 pytestmark = pytest.mark.servers

@@ -16,7 +16,7 @@ import pytest
 
 from headrace.om.base import EMPTY_UUID, new_id
 from headrace.om.storage.database import Database, DriverConnection, DriverStatement, Purpose
-from headrace.om.storage.settings import DatabaseOptions
+from headrace.om.storage.options import DatabaseOptions
 from headrace.om.work.storage.impl.postgres import WorkStoragePostgresImpl
 from om.tests.contracts.work_operating import OtherTenantCases
 

@@ -13,9 +13,10 @@ from headrace.om.exceptions import Unavailable
 from headrace.om.outbox.storage.impl.postgres import OutboxStoragePostgresImpl
 from headrace.om.storage.database import Database, DriverStatement
 from headrace.om.storage.migrations import migrate
+from headrace.om.storage.options import database_options
 from headrace.om.storage.revisions import refuse_newer_schema
 from headrace.om.storage.roles import DatabaseRole
-from headrace.om.storage.settings import StorageSettings, database_options
+from headrace.om.storage.settings import StorageSettings
 from om.tests.contracts.outbox_storage import ORG, OTHER, OutboxStorageContract, PassTime, outbox_row
 
 pytestmark = [pytest.mark.servers, pytest.mark.pooler]

@@ -15,8 +15,9 @@ from headrace.om.exceptions import Conflict, PlatformException, Unavailable, Val
 from headrace.om.outbox.storage.tables.outbox_rows import OutboxRowTable
 from headrace.om.storage.database import Database, role_of
 from headrace.om.storage.errors import translated
+from headrace.om.storage.options import database_options
 from headrace.om.storage.roles import LOGIN_NAMES, TABLE_ROLES, TABLE_SCOPES, DatabaseRole, Login
-from headrace.om.storage.settings import StorageSettings, database_options
+from headrace.om.storage.settings import StorageSettings
 from headrace.om.tenancy.storage.tables.orgs import OrgRow
 
 SECRETS = {"database_runtime_password": "p@ss/w:rd", "database_system_password": "s"}

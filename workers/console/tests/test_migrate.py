@@ -4,8 +4,8 @@ import asyncpg
 import pytest
 
 from headrace.om.storage.migrations import migrate
+from headrace.om.storage.options import database_options
 from headrace.om.storage.roles import DatabaseRole
-from headrace.om.storage.settings import database_options
 from headrace.tools.dev import LoginUrls, PostgresServer
 from headrace.tools.dev.postgres import run_apart
 from tests.fixtures.database import empty_database

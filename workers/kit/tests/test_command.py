@@ -6,8 +6,8 @@ import pytest
 from headrace.infra.background.runtime import BackgroundRuntime, ExitCode
 from headrace.infra.background.signals import FileHeartbeat, FileReadiness
 from headrace.infra.boot import BootedProcess
-from headrace.workers.kit.command import WorkerCommand, healthcheck_main, worker_main
-from headrace.workers.kit.healthcheck import health_problems
+from headrace.workers.kit.command import WorkerCommand, worker_main
+from headrace.workers.kit.healthcheck import health_problems, healthcheck_main
 from headrace.workers.kit.loop import HasWorkLoop
 from headrace.workers.kit.settings import WorkerSettings
 from headrace.workers.kit.testing import settings_for_tests

@@ -18,7 +18,8 @@ from headrace.om.context import OpContext, RequestContext
 from headrace.om.root import Infra, Managers, build_managers
 from headrace.om.storage.database import Database
 from headrace.om.storage.impl.postgres import StoragePostgresImpl
-from headrace.om.storage.settings import StorageSettings, database_options
+from headrace.om.storage.options import database_options
+from headrace.om.storage.settings import StorageSettings
 from headrace.om.tenancy.types.org import Org
 from headrace.om.tenancy.types.user import User
 from headrace.om.work.registry import HandlerRegistry

@@ -21,8 +21,8 @@ from sqlalchemy.sql import visitors
 from headrace.om.base import EMPTY_UUID
 from headrace.om.exceptions import PlatformException, PreconditionFailed, Unavailable
 from headrace.om.storage.errors import translated
+from headrace.om.storage.options import DatabaseOptions
 from headrace.om.storage.roles import TENANT_SETTING, DatabaseRole, Login
-from headrace.om.storage.settings import DatabaseOptions
 
 logger = logging.getLogger(__name__)
 

@@ -28,9 +28,9 @@ from headrace.om.storage.migration_scripts import (
     alembic_config,
     set_locally,
 )
+from headrace.om.storage.options import DatabaseOptions
 from headrace.om.storage.revisions import migrations_directory, newest_revision, read_revision, refuse_other_revision
 from headrace.om.storage.roles import LOGIN_NAMES, DatabaseRole, Login
-from headrace.om.storage.settings import DatabaseOptions
 
 logger = logging.getLogger(__name__)
 

@@ -11,8 +11,8 @@ from sqlalchemy import Column, Connection, MetaData, Table, text
 
 from headrace.om.exceptions import PreconditionFailed
 from headrace.om.storage.migrations import downgrade, migrate, migration_engine
+from headrace.om.storage.options import DatabaseOptions
 from headrace.om.storage.roles import DatabaseRole
-from headrace.om.storage.settings import DatabaseOptions
 from headrace.om.storage.tables import Table as OrmTable
 
 # Indexes, keys, checks and defaults are the migrations' alone: the object model does not repeat them.

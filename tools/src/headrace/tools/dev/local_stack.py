@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from headrace.om.context import OpContext
 from headrace.om.storage.migrations import migrate
-from headrace.om.storage.settings import database_options
+from headrace.om.storage.options import database_options
 from headrace.tools.dev.exceptions import DevServerError
 from headrace.tools.dev.session import Ground
 from headrace.tools.dev.state import workspace_root

@@ -10,9 +10,9 @@ from headrace.infra.settings import refuse_local_backends
 from headrace.om.root import Infra, Managers, build_managers
 from headrace.om.storage.database import Database
 from headrace.om.storage.impl.postgres import StoragePostgresImpl
+from headrace.om.storage.options import database_options
 from headrace.om.storage.revisions import refuse_newer_schema
 from headrace.om.storage.root import StorageInterface
-from headrace.om.storage.settings import database_options
 from headrace.workers.console.settings import ConsoleSettings
 from headrace.workers.kit.backends import build_infra
 

@@ -14,7 +14,8 @@ from headrace.infra.topics import TopicsInterface
 from headrace.infra.topics.impl.in_process import TopicsInProcessImpl
 from headrace.infra.topics.impl.postgres import TopicsPostgresImpl
 from headrace.om.root import Infra, ignore_dead_letter
-from headrace.om.storage.settings import StorageSettings, database_options
+from headrace.om.storage.options import database_options
+from headrace.om.storage.settings import StorageSettings
 from headrace.om.work.types.work_item import WorkKind
 
 _REDIS_NEEDED: Final = "redis_url: expected an address, since cache_backend or topics_backend is redis"

@@ -5,18 +5,21 @@ import asyncio
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from headrace.infra.background.runtime import BackgroundRunner, BackgroundRuntime, ExitCode
 from headrace.infra.boot import BootedProcess, boot
 from headrace.infra.exceptions import ConfigurationInvalid
 from headrace.infra.settings import load_settings
-from headrace.workers.kit.healthcheck import health_problems
-from headrace.workers.kit.loop import HasWorkLoop
+from headrace.workers.kit.healthcheck import probe
 from headrace.workers.kit.settings import WorkerSettings
+
+if TYPE_CHECKING:
+    from headrace.workers.kit.loop import HasWorkLoop  # the probe shares this module and must not load the loop
 
 
 @dataclass(frozen=True, slots=True)
-class WorkerCommand[SettingsT: WorkerSettings, ContextT: HasWorkLoop]:
+class WorkerCommand[SettingsT: WorkerSettings, ContextT: "HasWorkLoop"]:
     """What a worker's entrypoint runs.
 
     Attributes:
@@ -30,7 +33,7 @@ class WorkerCommand[SettingsT: WorkerSettings, ContextT: HasWorkLoop]:
     build_runtime: Callable[[SettingsT, BootedProcess], BackgroundRuntime[ContextT]]
 
 
-def worker_main[SettingsT: WorkerSettings, ContextT: HasWorkLoop](
+def worker_main[SettingsT: WorkerSettings, ContextT: "HasWorkLoop"](
     command: WorkerCommand[SettingsT, ContextT], argv: Sequence[str] | None = None
 ) -> int:
     """Run the subcommand that the arguments name; return the process's exit code.
@@ -42,20 +45,11 @@ def worker_main[SettingsT: WorkerSettings, ContextT: HasWorkLoop](
     try:
         settings = load_settings(command.settings)
         if arguments.subcommand == "healthcheck":
-            return _probe(settings, readiness=arguments.readiness)
+            return probe(settings, readiness=arguments.readiness)
         return _serve(command, settings)
     except ConfigurationInvalid as error:
         sys.stderr.write(f"{command.name}: {error}\n")
         return 1 if arguments.subcommand == "healthcheck" else ExitCode.START_FAILED
-
-
-def healthcheck_main(settings: type[WorkerSettings]) -> int:
-    """Probe the process whose settings these are; return 0 when it is alive, else 1 with the reasons told."""
-    try:
-        return _probe(load_settings(settings), readiness=False)
-    except ConfigurationInvalid as error:
-        sys.stderr.write(f"healthcheck: {error}\n")
-        return 1
 
 
 def _parser(name: str) -> argparse.ArgumentParser:
@@ -67,14 +61,7 @@ def _parser(name: str) -> argparse.ArgumentParser:
     return parser
 
 
-def _probe(settings: WorkerSettings, *, readiness: bool) -> int:
-    problems = health_problems(settings, readiness=readiness)
-    for problem in problems:
-        sys.stderr.write(f"{problem}\n")
-    return 1 if problems else 0
-
-
-def _serve[SettingsT: WorkerSettings, ContextT: HasWorkLoop](
+def _serve[SettingsT: WorkerSettings, ContextT: "HasWorkLoop"](
     command: WorkerCommand[SettingsT, ContextT], settings: SettingsT
 ) -> int:
     with boot(settings) as booted:

@@ -11,8 +11,8 @@ from headrace.infra.boot.tracing import NoTracingImpl, TracingInterface
 from headrace.om.root import Infra, ManagerOptions, Managers, build_managers
 from headrace.om.storage.database import Database
 from headrace.om.storage.impl.postgres import StoragePostgresImpl
+from headrace.om.storage.options import database_options
 from headrace.om.storage.root import StorageInterface
-from headrace.om.storage.settings import database_options
 from headrace.om.work.registry import HandlerRegistry
 from headrace.workers.kit.backends import build_infra
 from headrace.workers.kit.metrics import WorkerMetrics

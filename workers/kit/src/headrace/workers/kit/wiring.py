@@ -13,7 +13,7 @@ from headrace.om.context import AppContext, AppType
 from headrace.om.root import build_managers
 from headrace.om.storage.database import Database
 from headrace.om.storage.impl.postgres import StoragePostgresImpl
-from headrace.om.storage.settings import database_options
+from headrace.om.storage.options import database_options
 from headrace.om.work.manager import WorkHolderInterface
 from headrace.workers.kit.claiming import ClaimLoopTask, ClaimPlan
 from headrace.workers.kit.container import WorkerParts

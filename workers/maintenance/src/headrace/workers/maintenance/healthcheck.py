@@ -2,7 +2,7 @@
 
 import sys
 
-from headrace.workers.kit.command import healthcheck_main
+from headrace.workers.kit.healthcheck import healthcheck_main
 from headrace.workers.maintenance.settings import MaintenanceSettings
 
 

@@ -1,19 +1,25 @@
 """The entrypoint of the webhook dispatcher: `headrace-webhook-dispatcher serve`, and `healthcheck` beside it."""
 
 import sys
+from typing import TYPE_CHECKING
 
 from headrace.infra.background.runtime import BackgroundRuntime
 from headrace.infra.boot import BootedProcess
 from headrace.workers.kit.command import WorkerCommand, worker_main
-from headrace.workers.webhook_dispatcher.container import WorkerContainer
-from headrace.workers.webhook_dispatcher.process import WebhookDispatcherContext, WebhookDispatcherProcess
 from headrace.workers.webhook_dispatcher.settings import WebhookDispatcherSettings
+
+if TYPE_CHECKING:
+    from headrace.workers.webhook_dispatcher.process import WebhookDispatcherContext
 
 
 def build_runtime(
     settings: WebhookDispatcherSettings, booted: BootedProcess
-) -> BackgroundRuntime[WebhookDispatcherContext]:
+) -> BackgroundRuntime["WebhookDispatcherContext"]:
     """Return the runtime of a worker with these settings."""
+    # Loaded here: the probe is this program too, and needs neither the loop nor a driver.
+    from headrace.workers.webhook_dispatcher.container import WorkerContainer  # noqa: PLC0415
+    from headrace.workers.webhook_dispatcher.process import WebhookDispatcherProcess  # noqa: PLC0415
+
     return WebhookDispatcherProcess(settings, WorkerContainer.build(settings, booted)).build_runtime()
 
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from headrace.om.storage.migrations import current_revisions, migrate
+from headrace.om.storage.options import database_options
 from headrace.om.storage.revisions import migrations_directory
 from headrace.om.storage.roles import DatabaseRole
 from headrace.om.storage.schema_check import schema_differences
-from headrace.om.storage.settings import database_options
 from headrace.workers.console.settings import ConsoleSettings
 
 
