@@ -18,6 +18,7 @@ TASKS: Final = (
     "relay",
     "settler",
     "lease-renewal",
+    "overdue-items",
     RENEWAL_THREAD,
     "liveness",
     "loop-lag",

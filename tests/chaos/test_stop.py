@@ -16,6 +16,8 @@ pytestmark = [pytest.mark.servers, pytest.mark.processes, pytest.mark.timeout(12
 DEADLINE_SECONDS = 20.0
 """Drain budget, flush budget and closing of a worker with `BRISK` settings, and some."""
 
+SHORT_STOP = {"drain_budget": "2s", "flush_budget": "1s", "stop_window": "10s"}
+
 
 async def test_nothing_stays_claimed_when_a_worker_in_release_mode_is_terminated(site: Site) -> None:
     worker = await site.worker(drain_mode="release")
@@ -94,3 +96,38 @@ async def _until_polls_would_have_come(worker: WorkerProcess) -> None:
         return await worker.metric(turned) >= before + 3
 
     await until(is_later, "the event loop has turned for a while", tell=worker)
+
+
+async def test_the_process_ends_within_its_stop_window_when_a_handler_heeds_no_cancel(site: Site) -> None:
+    worker = await site.worker(**SHORT_STOP)
+    item_id = await site.queue.enqueue("ignore")
+    await site.until_held(worker, 1)
+    worker.send(signal.SIGTERM)
+    assert await worker.ended(DEADLINE_SECONDS) == ExitCode.SHUTDOWN_TIMEOUT
+    assert "heeds no cancel" in worker.output
+    # Its code may have gone on to the last moment, so that only the lease gives it back.
+    assert (await site.queue.item(item_id)).status is WorkStatus.CLAIMED
+
+
+async def test_the_process_ends_within_its_stop_window_when_a_thread_does_not_return(site: Site) -> None:
+    worker = await site.worker(**SHORT_STOP)
+    await site.queue.enqueue("thread 100")
+    await site.until_held(worker, 1)
+    worker.send(signal.SIGTERM)
+    assert await worker.ended(DEADLINE_SECONDS) == ExitCode.CLEAN
+    assert "threads of it go on" in worker.output
+
+
+async def test_only_the_item_fails_when_a_task_that_its_handler_began_ends_the_process(site: Site) -> None:
+    worker = await site.worker()
+    item_id = await site.queue.enqueue("exit-in-task")
+    await site.queue.until_done(await _quick_after(site))
+    item = await site.queue.item(item_id)
+    assert (item.attempts, item.error_code) == (1, "TaskTriedToExit")
+    worker.send(signal.SIGTERM)
+    assert await worker.ended(DEADLINE_SECONDS) == ExitCode.CLEAN
+
+
+async def _quick_after(site: Site) -> int:
+    await site.queue.enqueue("")
+    return 1

@@ -5,7 +5,7 @@ import os
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -83,6 +83,9 @@ class NotingHandlerImpl(WorkHandlerInterface):
             "hold": partial(_until_there, marks.gate),
             "freeze": _freeze,
             "die": _die,
+            "ignore": _ignore,
+            "thread": _block_a_thread,
+            "exit-in-task": _exit_in_a_task,
         }
 
     @override
@@ -108,6 +111,23 @@ async def _sleep(seconds: str) -> None:
 
 async def _freeze(seconds: str) -> None:
     time.sleep(float(seconds))  # noqa: ASYNC251 - a handler that blocks its event loop is the fault
+
+
+async def _ignore() -> None:
+    while True:
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(3600)
+
+
+async def _block_a_thread(seconds: str) -> None:
+    await asyncio.to_thread(time.sleep, float(seconds))
+
+
+async def _exit_in_a_task() -> None:
+    async def leave() -> None:
+        sys.exit(0)
+
+    await asyncio.create_task(leave())
 
 
 async def _die() -> None:

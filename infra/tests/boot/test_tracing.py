@@ -109,6 +109,13 @@ def test_spans_reach_a_collector_by_the_time_tracing_is_closed(collector: Collec
     assert tracing.describe() == f"OTLP to {endpoint}v1/traces"
 
 
+def test_no_credential_of_the_endpoint_is_shown() -> None:
+    endpoint = "http://user:secret@127.0.0.1:4318"
+    tracing = new_tracing(endpoint, service="tested", environment="test", release="r1")
+    tracing.close()
+    assert tracing.describe() == "OTLP to http://127.0.0.1:4318/v1/traces"
+
+
 def test_an_endpoint_without_the_extra_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto.http.trace_exporter", None)
     with pytest.raises(ConfigurationInvalid, match=r"HEADRACE_OTEL_ENDPOINT is set.*headrace-infra\[tracing\]"):

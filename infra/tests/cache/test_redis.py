@@ -89,6 +89,17 @@ async def test_a_call_ends_as_a_miss_when_the_server_accepts_and_never_answers()
         assert silence.num_connections == 1
 
 
+async def test_calls_end_as_misses_when_the_answers_are_of_the_wrong_type() -> None:
+    async with _Silence(answer=b":1\r\n") as odd:
+        cache = CacheRedisImpl(odd.url, CacheRedisOptions(retry_pause=timedelta(0)))
+        await cache.start()
+        assert await cache.get(CacheScope.IDEMPOTENCY, ORG_ID, "key") is None
+        assert await cache.keys(CacheScope.WORKER_LIVENESS, ORG_ID, 5) == ()
+        assert await cache.increment(CacheScope.IDEMPOTENCY, ORG_ID, "count", ttl=HOUR) is None
+        assert not await cache.invalidate(CacheScope.IDEMPOTENCY, ORG_ID, "key")
+        await cache.close()
+
+
 async def test_the_server_is_spared_when_it_has_just_failed() -> None:
     now = 0.0
     async with _Silence() as silence:
@@ -112,9 +123,10 @@ def test_an_address_is_refused_when_it_has_no_known_scheme() -> None:
 
 
 class _Silence:
-    """A server that accepts connections and says nothing."""
+    """A server that accepts connections and says nothing, or the same to every command."""
 
-    def __init__(self) -> None:
+    def __init__(self, answer: bytes = b"") -> None:
+        self._answer = answer
         self.num_connections = 0
         self._writers: list[asyncio.StreamWriter] = []
 
@@ -129,9 +141,12 @@ class _Silence:
             writer.close()
         await self._server.wait_closed()
 
-    async def _accept(self, _reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.num_connections += 1
         self._writers.append(writer)
+        while self._answer and (line := await reader.readline()):
+            if line.startswith(b"*"):  # the first line of each command
+                writer.write(self._answer)
 
 
 @asynccontextmanager

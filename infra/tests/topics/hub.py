@@ -10,6 +10,7 @@ class Hub:
     """Passes texts between its connections, and does what the test asks.
 
     Attributes:
+        is_unmakeable: No connection object can be made.
         is_refusing: Connecting fails.
         is_deaf: Nothing is passed on, as behind a transaction pooler.
         is_mute: Sending fails.
@@ -17,6 +18,7 @@ class Hub:
     """
 
     def __init__(self) -> None:
+        self.is_unmakeable = False
         self.is_refusing = False
         self.is_deaf = False
         self.is_mute = False
@@ -25,6 +27,8 @@ class Hub:
         self.open: set[HubConnection] = set()
 
     def connect(self, sink: MessageSink) -> ListenerConnectionInterface:
+        if self.is_unmakeable:
+            raise ValueError("the hub's address cannot be read")
         connection = HubConnection(self, sink)
         self.connections.append(connection)
         return connection

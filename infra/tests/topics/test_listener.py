@@ -110,6 +110,16 @@ async def test_connecting_goes_on_when_it_is_refused_again_and_again(bench: Benc
     await eventually(bench.is_proved)
 
 
+async def test_connecting_goes_on_and_the_cause_is_told_when_no_connection_can_be_made(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    bench.hub.is_unmakeable = True
+    bench.run()
+    await eventually(lambda: "the hub is unreachable: ValueError" in caplog.text)
+    bench.hub.is_unmakeable = False
+    await eventually(bench.is_proved)
+
+
 async def test_attempts_are_few_when_each_fails_at_once(bench: Bench) -> None:
     bench.hub.is_refusing = True
     bench.run()

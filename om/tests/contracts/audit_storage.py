@@ -45,6 +45,28 @@ class AuditStorageContract:
         assert await storage.read_entries(ORG, query, 10) == (ours,)
         assert await storage.read_entries(OTHER, query, 10) == (theirs,)
 
+    async def test_entries_of_many_tenants_are_reported_in_order_when_created_at_once(
+        self, storage: AuditStorageInterface
+    ) -> None:
+        known, ours, theirs = audit_entry(), audit_entry(details={"code": "ü"}), audit_entry()
+        await storage.create_entry(OTHER, known)
+        again = known.with_changes(action="work.retry")
+        outcomes = await storage.create_entries([(ORG, ours), (OTHER, again), (OTHER, theirs)])
+        assert outcomes == (InsertOutcome.INSERTED, InsertOutcome.ID_EXISTS, InsertOutcome.INSERTED)
+        assert await storage.read_entries(ORG, ALL, 10) == (ours,)
+        assert set(await storage.read_entries(OTHER, ALL, 10)) == {known, theirs}
+
+    async def test_an_id_is_each_tenants_own_when_entries_are_created_at_once(
+        self, storage: AuditStorageInterface
+    ) -> None:
+        entry = audit_entry()
+        await storage.create_entry(OTHER, entry)
+        outcomes = await storage.create_entries([(OTHER, entry), (ORG, entry)])
+        assert outcomes == (InsertOutcome.ID_EXISTS, InsertOutcome.INSERTED)
+
+    async def test_nothing_is_created_when_there_is_no_entry(self, storage: AuditStorageInterface) -> None:
+        assert await storage.create_entries([]) == ()
+
     async def test_the_platforms_own_entries_are_its_own(self, storage: AuditStorageInterface) -> None:
         entry = audit_entry()
         await storage.create_entry(EMPTY_UUID, entry)

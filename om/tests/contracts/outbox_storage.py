@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
@@ -11,10 +11,11 @@ from headrace.om.base import EMPTY_UUID, FrozenMapping, new_id
 from headrace.om.exceptions import ValidationFailed
 from headrace.om.outbox.rules import MAX_PAYLOAD_BYTES, RelayBackoff, relay_delay
 from headrace.om.outbox.storage import OutboxStorageInterface
-from headrace.om.outbox.types.outbox_row import OutboxRow
+from headrace.om.outbox.types.outbox_row import OutboxRow, UnreadableRow
 from headrace.om.storage.outcomes import InsertOutcome
 
 type PassTime = Callable[[timedelta], Awaitable[None]]
+type Plant = Callable[[UUID], Awaitable[UUID]]
 
 HOLD = timedelta(minutes=5)
 BACKOFF = RelayBackoff(base=timedelta(minutes=1), cap=timedelta(minutes=3))
@@ -29,7 +30,10 @@ def outbox_row(**changes: object) -> OutboxRow:
 
 
 class OutboxStorageContract:
-    """Subclasses give the fixtures `storage`, an empty one, and `pass_time`, which moves its clock."""
+    """Subclasses give the fixtures `storage`, an empty one, `pass_time`, which moves its clock, and `plant_unreadable`.
+
+    The last lands a row of a tenant that no release can read, and returns its id.
+    """
 
     async def test_a_row_comes_back_as_it_was_when_taken(self, storage: OutboxStorageInterface) -> None:
         row = outbox_row(payload={"n": [1, {"deep": None}], "text": "zürich"}, traceparent="00-1-2-01")
@@ -73,6 +77,68 @@ class OutboxStorageContract:
     async def test_nothing_is_stored_when_the_payload_is_too_large(self, storage: OutboxStorageInterface) -> None:
         with pytest.raises(ValidationFailed, match="payload: expected at most"):
             await storage.create_row(ORG, outbox_row(payload={"a": "x" * MAX_PAYLOAD_BYTES}))
+
+    @pytest.mark.parametrize("year", [1, 1969, 9001, 9999])
+    async def test_nothing_is_stored_when_the_instant_cannot_be(
+        self, storage: OutboxStorageInterface, year: int
+    ) -> None:
+        with pytest.raises(ValidationFailed, match="created_at"):
+            await storage.create_row(ORG, outbox_row(created_at=datetime(year, 1, 1, tzinfo=UTC)))
+        assert (await storage.read_gauges()).num_pending == 0
+
+    async def test_readable_rows_are_handed_out_when_one_beside_them_cannot_be_read(
+        self, storage: OutboxStorageInterface, plant_unreadable: Plant
+    ) -> None:
+        before, after = outbox_row(), outbox_row()
+        await storage.create_row(ORG, before)
+        planted = await plant_unreadable(ORG)
+        await storage.create_row(OTHER, after)
+        taken = await storage.take_pending(10, HOLD)
+        assert [(org_id, row) for org_id, row in taken if row.id != planted] == [(ORG, before), (OTHER, after)]
+        assert len(taken) == 3
+
+    async def test_an_unreadable_row_is_handed_out_as_such_and_waits_when_marked_failed(
+        self, storage: OutboxStorageInterface, plant_unreadable: Plant, pass_time: PassTime
+    ) -> None:
+        planted = await plant_unreadable(ORG)
+        ((org_id, row),) = await storage.take_pending(10, HOLD)
+        assert isinstance(row, UnreadableRow)
+        assert (org_id, row.id, row.kind) == (ORG, planted, "entity.changed")
+        assert row.error
+        assert await storage.mark_failed(ORG, planted, row.error, BACKOFF)
+        assert await storage.take_rows(ORG, [planted], HOLD) == ()
+        await pass_time(BACKOFF.base)
+        assert await storage.take_rows(ORG, [planted], HOLD) == (row,)
+
+    async def test_one_tenants_row_is_handed_out_when_another_has_a_burst(
+        self, storage: OutboxStorageInterface, pass_time: PassTime
+    ) -> None:
+        for _ in range(500):
+            await storage.create_row(ORG, outbox_row())
+        await pass_time(AGO)
+        single = outbox_row()
+        await storage.create_row(OTHER, single)
+        taken = await storage.take_pending(100, HOLD)
+        assert (OTHER, single) in taken
+        assert len(taken) == 100
+
+    async def test_a_pass_is_shared_evenly_when_many_tenants_wait(
+        self, storage: OutboxStorageInterface, pass_time: PassTime
+    ) -> None:
+        orgs = [new_id() for _ in range(5)]
+        for org_id in orgs:
+            for _ in range(6):
+                await storage.create_row(org_id, outbox_row())
+            await pass_time(AGO)
+        taken = [org_id for org_id, _ in await storage.take_pending(10, HOLD)]
+        assert {org_id: taken.count(org_id) for org_id in orgs} == dict.fromkeys(orgs, 2)
+
+    async def test_a_burst_is_drained_in_full_passes_when_nobody_else_waits(
+        self, storage: OutboxStorageInterface
+    ) -> None:
+        for _ in range(25):
+            await storage.create_row(ORG, outbox_row())
+        assert [len(await storage.take_pending(10, HOLD)) for _ in range(4)] == [10, 10, 5, 0]
 
     async def test_rows_that_are_due_longest_come_first_whatever_their_tenant(
         self, storage: OutboxStorageInterface, pass_time: PassTime

@@ -93,6 +93,17 @@ class CreateCases(WorkStorageCases):
         new = [each for batch in created for each in batch if each.outcome is InsertOutcome.INSERTED]
         assert len(new) == len(keys)
 
+    async def test_two_batches_of_the_same_items_in_opposite_order_both_end(
+        self, storage: WorkStorageInterface, org_id: UUID
+    ) -> None:
+        for _ in range(5):
+            items = [a_work_item() for _ in range(200)]
+            created = await asyncio.gather(
+                storage.create_items(org_id, items), storage.create_items(org_id, items[::-1])
+            )
+            new = [each for batch in created for each in batch if each.outcome is InsertOutcome.INSERTED]
+            assert len(new) == len(items)
+
     @pytest.mark.parametrize("text", ["a\x00b", "a\ud800b"])
     async def test_a_payload_that_cannot_be_stored_is_refused_and_named(
         self, storage: WorkStorageInterface, org_id: UUID, text: str

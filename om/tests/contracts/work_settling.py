@@ -2,13 +2,14 @@
 
 import asyncio
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any, override
 from uuid import UUID, uuid4
 
 import pytest
 
 from headrace.om.base import utcnow
+from headrace.om.storage.outcomes import InsertOutcome
 from headrace.om.work import rules
 from headrace.om.work.storage import WorkStorageInterface
 from headrace.om.work.types.settlement import Renewal
@@ -168,6 +169,41 @@ class SettleCases(WorkStorageCases):
         settled = await storage.settle_batch([*ends, stale])
         assert [each.status for each in settled] == [WorkStatus.DONE, WorkStatus.QUEUED, None]
 
+    async def test_a_stale_token_is_told_apart_when_another_tenant_has_an_item_of_the_same_id(
+        self, storage: WorkStorageInterface, org_id: UUID, other_org: UUID
+    ) -> None:
+        twin = await self.put(storage, org_id)
+        await self.put(storage, other_org, id=twin.id)
+        first, second = await storage.claim_batch(LANE, KINDS, "worker-1", LEASE, 2)
+        stale = (second.org_id, with_other_token(rules.done(second.item, None)))
+        settled = await storage.settle_batch([(first.org_id, rules.done(first.item, None)), stale])
+        assert [each.status for each in settled] == [WorkStatus.DONE, None]
+        assert await self.status_of(storage, second.org_id, twin.id) is WorkStatus.CLAIMED
+
+    async def test_a_stale_token_is_told_apart_when_the_item_is_settled_beside_it(
+        self, storage: WorkStorageInterface, org_id: UUID
+    ) -> None:
+        await self.put(storage, org_id)
+        held = rules.done((await claim_one(storage)).item, None)
+        settled = await storage.settle_batch([(org_id, with_other_token(held)), (org_id, held)])
+        assert [each.status for each in settled] == [None, WorkStatus.DONE]
+
+    @pytest.mark.parametrize(
+        "until",
+        [
+            datetime.min.replace(tzinfo=timezone(timedelta(hours=1))),
+            datetime.max.replace(tzinfo=timezone(timedelta(hours=-1))),
+        ],
+        ids=["before", "after"],
+    )
+    async def test_an_item_is_parked_when_its_instant_is_beyond_every_calendar(
+        self, storage: WorkStorageInterface, org_id: UUID, until: datetime
+    ) -> None:
+        await self.put(storage, org_id)
+        item = (await claim_one(storage)).item
+        settled = await storage.write_item(org_id, rules.parked(item, "waits", until))
+        assert settled.status is WorkStatus.QUEUED
+
     async def test_a_success_clears_the_crashes(self, storage: WorkStorageInterface, org_id: UUID) -> None:
         await self.put(storage, org_id, max_attempts=50)
         item = (await claim_one(storage, NO_LEASE)).item
@@ -244,3 +280,13 @@ class LeaseCases(WorkStorageCases):
         read = await storage.read_item(org_id, item.id)
         assert read is not None
         assert (read.progress, read.progress_note) == (0.5, "half")
+
+    async def test_renewals_of_two_tenants_with_one_id_are_told_apart_by_token(
+        self, storage: WorkStorageInterface, org_id: UUID, other_org: UUID
+    ) -> None:
+        item = await self.put(storage, org_id)
+        assert await storage.create_item(other_org, item) is InsertOutcome.INSERTED
+        held, lost = await storage.claim_batch(LANE, KINDS, "worker-1", LEASE, 2)
+        await storage.write_item(lost.org_id, rules.released(lost.item))
+        pairs = [(row.org_id, renewal_of(row.item)) for row in (held, lost)]
+        assert [each.claim_token for each in await storage.extend_leases(pairs, LEASE)] == [held.item.claim_token]

@@ -1,10 +1,18 @@
 """The PostgreSQL storage of audit entries keeps the contract, and the database refuses to change an entry."""
 
+from dataclasses import replace
+from datetime import timedelta
+
 import asyncpg
 import pytest
+from sqlalchemy import text
 
 from headrace.om.audit.storage.impl.postgres import AuditStoragePostgresImpl
+from headrace.om.base import EMPTY_UUID
 from headrace.om.storage.database import Database
+from headrace.om.storage.options import DatabaseOptions
+from headrace.om.storage.outcomes import InsertOutcome
+from headrace.om.storage.roles import DatabaseRole
 from headrace.tools.dev import LoginUrls
 from om.tests.contracts.audit_storage import ORG, AuditStorageContract, audit_entry
 
@@ -30,3 +38,16 @@ class TestAuditStoragePostgres(AuditStorageContract):
                 await connection.execute(change)
         finally:
             await connection.close()
+
+    async def test_entries_of_many_are_created_when_handlers_hold_all_other_connections(
+        self, database_options: DatabaseOptions
+    ) -> None:
+        limits = replace(database_options.limits, pool_size=1, pool_timeout=timedelta(milliseconds=200))
+        database = Database(replace(database_options, limits=limits))
+        try:
+            async with database.session_for(DatabaseRole.ACTIVITY, org_id=EMPTY_UUID) as session:
+                await session.execute(text("SELECT 1"))
+                outcomes = await AuditStoragePostgresImpl(database).create_entries([(ORG, audit_entry())])
+            assert outcomes == (InsertOutcome.INSERTED,)
+        finally:
+            await database.close()

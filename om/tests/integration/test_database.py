@@ -176,6 +176,18 @@ async def _state_of_the_next(database: Database) -> tuple[str, str, int]:
         return str(tenant), str(state), int(num_locks)
 
 
+async def test_no_transaction_stays_open_when_its_opening_is_refused(
+    database_options: DatabaseOptions, admin_connection: asyncpg.Connection
+) -> None:
+    # BEGIN succeeds; the bound that follows it in the same round trip is more milliseconds than the server can count.
+    pooled = replace(database_options, transaction_pooler=True)
+    async with opened(pooled, pool_size=1, statement_timeout=timedelta(days=30)) as database:
+        for _ in range(2):
+            with pytest.raises(ValidationFailed, match="SQLSTATE 22023"):
+                await _slow_driver(database)
+        await _until(admin_connection, "state <> 'idle'", 0)
+
+
 async def test_no_transaction_stays_open_when_statements_are_cancelled(
     database_options: DatabaseOptions, admin_connection: asyncpg.Connection
 ) -> None:

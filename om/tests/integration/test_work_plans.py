@@ -77,6 +77,17 @@ async def test_a_claim_in_a_lane_where_all_is_due_later_pays_nearly_nothing(crow
     assert touched <= BUFFERS_TO_FIND_NOTHING
 
 
+async def test_a_claim_looks_at_no_priorities_below_those_it_takes_from(
+    database: Database, admin_connection: asyncpg.Connection
+) -> None:
+    await WorkStoragePostgresImpl(database).create_items(
+        new_id(), [a_work_item(priority=priority) for priority in range(-2000, 2000)]
+    )
+    await admin_connection.execute("VACUUM ANALYZE queue.work_items", timeout=120)
+    touched = await buffers_of(database, sql.claim_statement(10), LANE, names(), "worker-1", LEASE)
+    assert touched <= BUFFERS_TO_FIND_NOTHING + 10 * BUFFERS_PER_ITEM
+
+
 async def test_settling_and_renewing_pay_for_their_own_rows(crowded: Database) -> None:
     storage = WorkStoragePostgresImpl(crowded)
     rows = await storage.claim_batch(LANE, KINDS, "worker-1", LEASE, 50)

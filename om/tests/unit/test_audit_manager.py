@@ -10,6 +10,7 @@ from headrace.om.audit.types.audit_entry import AuditFilter
 from headrace.om.base import new_id
 from headrace.om.context import AppContext, AppType, OpContext, Permission, Role, SecurityContext
 from headrace.om.exceptions import NotAuthorized, ValidationFailed
+from headrace.om.paging import MAX_PAGE
 from headrace.om.storage.outcomes import InsertOutcome
 from om.tests.contracts.audit_storage import audit_entry
 
@@ -57,6 +58,27 @@ async def test_nothing_is_appended_or_read_without_the_permission(audit: AuditMa
     assert await audit.get_entries(reader, ALL, 10) == ()
     with pytest.raises(NotAuthorized, match=r"audit\.read"):
         await audit.get_entries(context(Permission.AUDIT_APPEND), ALL, 10)
+
+
+async def test_entries_of_many_tenants_are_signed_each_by_its_own_context(audit: AuditManagerImpl) -> None:
+    both = [context(Permission.AUDIT_APPEND, Permission.AUDIT_READ) for _ in range(2)]
+    sent = [(each, audit_entry()) for each in both]
+    assert await audit.append_many(sent) == (InsertOutcome.INSERTED, InsertOutcome.INSERTED)
+    for each, entry in sent:
+        signed = entry.with_changes(created_by=each.user_id, request_id=each.request_id)
+        assert await audit.get_entries(each, ALL, 10) == (signed,)
+
+
+async def test_no_entry_is_appended_when_one_of_many_may_not_be_or_cannot_be_stored(
+    audit: AuditManagerImpl, ctx: OpContext
+) -> None:
+    with pytest.raises(NotAuthorized, match=r"audit\.append"):
+        await audit.append_many([(ctx, audit_entry()), (context(), audit_entry())])
+    with pytest.raises(ValidationFailed, match="details"):
+        await audit.append_many([(ctx, audit_entry()), (ctx, audit_entry(details={"a": "\x00"}))])
+    with pytest.raises(ValidationFailed, match="entries: expected at most 1000"):
+        await audit.append_many([(ctx, audit_entry())] * (MAX_PAGE + 1))
+    assert await audit.get_entries(ctx, ALL, 10) == ()
 
 
 async def test_another_tenants_entries_are_not_found(audit: AuditManagerImpl, ctx: OpContext) -> None:

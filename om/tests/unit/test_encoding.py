@@ -1,6 +1,9 @@
 """What goes in is refused by name; what comes back from handlers is cleaned, whatever it is."""
 
 import json
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta, timezone
+from itertools import count
 from typing import Any, override
 from uuid import uuid4
 
@@ -11,9 +14,12 @@ from hypothesis import strategies as st
 from headrace.om.base import FrozenMapping
 from headrace.om.encoding import (
     CUT_MARK,
-    MAX_DEPTH,
+    EARLIEST,
+    LATEST,
     encode_json,
+    refuse_unstorable_instant,
     refuse_unstorable_text,
+    storable_instant,
     storable_json,
     storable_text,
 )
@@ -166,7 +172,7 @@ def test_odd_values_become_their_text_and_never_raise(value: object) -> None:
 def test_deep_and_endless_values_end_somewhere() -> None:
     ring: dict[str, object] = {}
     ring["again"] = ring
-    assert storable_json(ring, limit_bytes=10_000).count("again") == MAX_DEPTH
+    assert storable_json(ring, limit_bytes=10_000) == '{"again":"..."}'
 
 
 def test_a_value_that_is_too_large_says_so_instead() -> None:
@@ -177,3 +183,81 @@ def test_a_value_that_is_too_large_says_so_instead() -> None:
 @pytest.mark.parametrize("exponent", [18, 299, 300, 5000])
 def test_large_numbers_can_be_stored(exponent: int) -> None:
     assert json.loads(storable_json(-(10**exponent), limit_bytes=10_000)) is not None
+
+
+def _within_itself() -> list[Any]:
+    twice: list[Any] = []
+    twice.extend((twice, twice))
+    return twice
+
+
+def _shared(levels: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(levels):
+        value = [value, value]
+    return value
+
+
+class _Endless(Mapping[str, int]):
+    @override
+    def __getitem__(self, key: str) -> int:
+        return 1
+
+    @override
+    def __iter__(self) -> Iterator[str]:
+        return (str(number) for number in count())
+
+    @override
+    def __len__(self) -> int:
+        return 1
+
+
+class _Leaving:
+    @override
+    def __str__(self) -> str:
+        raise SystemExit(1)
+
+
+@pytest.mark.parametrize("value", [_Endless(), _shared(60), [0] * 10_000], ids=["endless", "shared", "long"])
+def test_a_value_with_too_many_parts_is_told_of_instead_of_walked_through(value: object) -> None:
+    assert json.loads(storable_json(value, limit_bytes=1000))["truncated"] is True
+
+
+def test_a_value_within_itself_becomes_a_mark() -> None:
+    assert json.loads(storable_json(_within_itself(), limit_bytes=1000)) == ["...", "..."]
+
+
+def test_a_value_that_wants_to_end_the_process_becomes_its_type() -> None:
+    assert "_Leaving" in json.loads(storable_json(_Leaving(), limit_bytes=1000))
+    assert "_Leaving" in storable_text(_Leaving(), limit_bytes=1000)
+
+
+EASTWARDS = timezone(timedelta(hours=14))
+WESTWARDS = timezone(timedelta(hours=-12))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        datetime.min.replace(tzinfo=UTC),
+        datetime.max.replace(tzinfo=UTC),
+        datetime.min.replace(tzinfo=EASTWARDS),
+        datetime.max.replace(tzinfo=WESTWARDS),
+        datetime(1969, 12, 31, tzinfo=UTC),
+        datetime(2026, 1, 1),  # noqa: DTZ001 - what is refused
+    ],
+)
+def test_an_instant_that_the_database_cannot_give_back_is_refused_by_its_field(value: datetime) -> None:
+    with pytest.raises(ValidationFailed, match="available_at: expected an instant"):
+        refuse_unstorable_instant("available_at", value)
+
+
+@pytest.mark.parametrize("value", [EARLIEST, LATEST, datetime(2026, 1, 1, tzinfo=WESTWARDS)])
+def test_an_ordinary_instant_passes_as_it_is(value: datetime) -> None:
+    refuse_unstorable_instant("available_at", value)
+    assert storable_instant(value) == value
+
+
+def test_an_instant_beyond_the_range_becomes_its_end() -> None:
+    assert storable_instant(datetime.min.replace(tzinfo=EASTWARDS)) == EARLIEST
+    assert storable_instant(datetime.max.replace(tzinfo=WESTWARDS)) == LATEST

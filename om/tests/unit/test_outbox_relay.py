@@ -1,7 +1,7 @@
 """The relay over memory: each row has one effect, is done only then, and holds up no other."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import override
 from uuid import UUID
@@ -23,15 +23,16 @@ from headrace.om.outbox.impl.relay import OutboxRelayImpl
 from headrace.om.outbox.rows import entity_row, work_row
 from headrace.om.outbox.rules import RelayBackoff
 from headrace.om.outbox.storage.impl.memory import OutboxStorageMemoryImpl
-from headrace.om.outbox.types.outbox_row import OutboxRow
+from headrace.om.outbox.types.outbox_row import OutboxRow, TakenRow, UnreadableRow
 from headrace.om.outbox.types.relay_report import OutboxGauges, RelayReport
+from headrace.om.storage.clock import Clock
 from headrace.om.storage.outcomes import InsertOutcome
 from headrace.om.tenancy.impl.manager import TenancyManagerImpl
 from headrace.om.tenancy.storage.impl.memory import TenancyStorageMemoryImpl
 from headrace.om.work.impl.manager import WorkManagerImpl
 from headrace.om.work.impl.parts import WorkParts
 from headrace.om.work.storage.impl.memory import WorkStorageMemoryImpl
-from headrace.om.work.types.queries import WorkFilter
+from headrace.om.work.types.queries import CreatedItem, WorkFilter
 from headrace.om.work.types.work_item import WorkItem, WorkKind
 from infra.tests.contracts.eventually import eventually
 
@@ -78,10 +79,29 @@ class FaultyOutbox(OutboxStorageMemoryImpl):
         return await super().mark_done(org_id, row_ids)  # type: ignore[arg-type]  # handed on as it came
 
     @override
-    async def take_rows(self, org_id: UUID, row_ids: object, hold: timedelta) -> tuple[OutboxRow, ...]:
+    async def take_rows(self, org_id: UUID, row_ids: object, hold: timedelta) -> tuple[TakenRow, ...]:
         if self.is_away:
             raise Unavailable("the outbox is away")
         return await super().take_rows(org_id, row_ids, hold)  # type: ignore[arg-type]  # handed on as it came
+
+
+class FaultyQueue(WorkStorageMemoryImpl):
+    """A queue that can be away, or refuse the statement that brings certain keys."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock)
+        self.refuses: set[str] = set()
+        self.is_away = False
+        self.num_inserts = 0
+
+    @override
+    async def create_items(self, org_id: UUID, items: Sequence[WorkItem]) -> tuple[CreatedItem, ...]:
+        self.num_inserts += 1
+        if self.is_away:
+            raise Unavailable("the queue is away")
+        if any(item.idempotency_key in self.refuses for item in items):
+            raise ValidationFailed("payload", "something else")
+        return await super().create_items(org_id, items)
 
 
 class Relaying:
@@ -91,7 +111,7 @@ class Relaying:
         self.now = datetime(2026, 11, 30, tzinfo=UTC)
         self.outbox = FaultyOutbox(lambda: self.now)
         self.feed = FaultyEvents()
-        self.work_storage = WorkStorageMemoryImpl(lambda: self.now)
+        self.work_storage = FaultyQueue(lambda: self.now)
         self.topics = TopicsInProcessImpl()
         self.heard: list[TopicPayload] = []
         tenancy = TenancyManagerImpl(TenancyStorageMemoryImpl(self.outbox, lambda: self.now))
@@ -271,6 +291,46 @@ async def test_done_rows_are_purged_and_gauges_say_what_is_left(relaying: Relayi
     relaying.now += timedelta(minutes=1)
     assert await relaying.relay.purge_done(RCTX, timedelta(days=1), 100) == 1
     assert await relaying.relay.read_gauges(RCTX) == OutboxGauges(num_pending=1, lag=timedelta(minutes=1))
+
+
+async def test_other_rows_are_relayed_when_one_cannot_be_read(relaying: Relaying) -> None:
+    poison = UnreadableRow(id=new_id(), kind="work.NOOP", error="no JSON object")
+    relaying.outbox.add(relaying.org_id, [relaying.work_row(), poison, relaying.entity_row()])
+    assert await relaying.sweep() == RelayReport(num_relayed=2, num_failed=1)
+    relaying.now += BACKOFF.base - timedelta(seconds=1)
+    assert await relaying.sweep() == RelayReport()
+    relaying.now += timedelta(seconds=1)
+    assert await relaying.sweep() == RelayReport(num_failed=1)
+
+
+async def test_the_work_of_a_tenant_is_enqueued_in_one_statement(relaying: Relaying) -> None:
+    relaying.land(*(relaying.work_row() for _ in range(50)))
+    assert await relaying.sweep() == RelayReport(num_relayed=50)
+    assert (relaying.work_storage.num_inserts, len(await relaying.items())) == (1, 50)
+
+
+@pytest.mark.parametrize("is_seen_before", [True, False])
+async def test_the_work_beside_it_is_enqueued_when_one_row_is_refused(
+    relaying: Relaying, *, is_seen_before: bool
+) -> None:
+    rows = [relaying.work_row() for _ in range(5)]
+    if is_seen_before:
+        rows[2] = rows[2].with_changes(payload={"origin": ""})
+    else:
+        relaying.work_storage.refuses = {str(rows[2].id)}
+    relaying.land(*rows)
+    assert await relaying.sweep() == RelayReport(num_relayed=4, num_failed=1)
+    assert {item.idempotency_key for item in await relaying.items()} == {str(row.id) for row in rows if row != rows[2]}
+
+
+async def test_work_is_relayed_later_when_the_queue_is_away(relaying: Relaying) -> None:
+    relaying.land(*(relaying.work_row() for _ in range(5)), relaying.entity_row())
+    relaying.work_storage.is_away = True
+    assert await relaying.sweep() == RelayReport(num_relayed=1, num_failed=5)
+    assert relaying.work_storage.num_inserts == 1
+    relaying.work_storage.is_away = False
+    relaying.now += BACKOFF.base
+    assert await relaying.sweep() == RelayReport(num_relayed=5)
 
 
 @pytest.mark.parametrize("limit", [0, 1001])

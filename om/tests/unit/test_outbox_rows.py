@@ -83,6 +83,11 @@ def test_a_delay_counts_from_now() -> None:
         ("priority", {"priority": 40_000}),
         ("max_attempts", {"max_attempts": 0}),
         ("available_at", {"available_at": datetime(2030, 1, 1)}),  # noqa: DTZ001 - the naive instant is the case
+        ("available_at", {"available_at": datetime(1969, 12, 31, tzinfo=UTC)}),
+        ("available_at", {"available_at": datetime(9999, 1, 1, tzinfo=UTC)}),
+        ("delay", {"delay": timedelta.max}),
+        ("delay", {"delay": timedelta.min}),
+        ("delay", {"delay": timedelta(days=365 * 7500)}),
         ("payload.note", {"payload": {"note": 7}}),
         ("payload.other", {"payload": {"other": 7}}),
         ("payload.note", {"payload": {"note": "\x00"}}),

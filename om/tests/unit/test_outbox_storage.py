@@ -1,11 +1,14 @@
 """The memory storage of outbox rows keeps the contract."""
 
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
 import pytest
 
+from headrace.om.base import new_id
 from headrace.om.outbox.storage.impl.memory import OutboxStorageMemoryImpl
-from om.tests.contracts.outbox_storage import ORG, OutboxStorageContract, PassTime, outbox_row
+from headrace.om.outbox.types.outbox_row import UnreadableRow
+from om.tests.contracts.outbox_storage import ORG, OutboxStorageContract, PassTime, Plant, outbox_row
 
 
 class _HandClock:
@@ -31,6 +34,15 @@ class TestOutboxStorageMemory(OutboxStorageContract):
     @pytest.fixture
     def pass_time(self, clock: _HandClock) -> PassTime:
         return clock.pass_time
+
+    @pytest.fixture
+    def plant_unreadable(self, storage: OutboxStorageMemoryImpl) -> Plant:
+        async def plant(org_id: UUID) -> UUID:
+            row = UnreadableRow(id=new_id(), kind="entity.changed", error="planted")
+            storage.add(org_id, [row])
+            return row.id
+
+        return plant
 
     async def test_rows_are_due_when_another_namespace_added_them(self, storage: OutboxStorageMemoryImpl) -> None:
         row = outbox_row()

@@ -8,11 +8,11 @@ from uuid import UUID
 import pytest
 from pydantic import SecretStr
 
+from headrace.om import paging
 from headrace.om.base import EMPTY_UUID, new_id
 from headrace.om.context import AppContext, AppType, OpContext, RequestContext, Role
 from headrace.om.exceptions import NotAuthenticated, ValidationFailed
 from headrace.om.outbox.storage.impl.memory import OutboxStorageMemoryImpl
-from headrace.om.tenancy.impl import manager as implementation
 from headrace.om.tenancy.impl.manager import TenancyManagerImpl
 from headrace.om.tenancy.impl.principals import PrincipalCache
 from headrace.om.tenancy.rules import ROLE_PERMISSIONS
@@ -253,7 +253,7 @@ async def test_service_contexts_name_every_live_org_though_its_members_have_left
 async def test_service_contexts_name_every_org_when_there_are_more_than_a_page(
     tenancy: TenancyManagerImpl, rctx: RequestContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(implementation, "MAX_PAGE", 2)
+    monkeypatch.setattr(paging, "MAX_PAGE", 2)
     assert await tenancy.service_contexts(rctx) == ()
     made = []
     for _ in range(4):

@@ -1,6 +1,6 @@
 """The tenancy manager over memory: administration."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
@@ -10,6 +10,7 @@ from headrace.om.base import EMPTY_UUID, new_id, utcnow
 from headrace.om.context import AppContext, AppType, OpContext, Permission, RequestContext, Role
 from headrace.om.exceptions import NotAuthorized, ValidationFailed
 from headrace.om.outbox.storage.impl.memory import OutboxStorageMemoryImpl
+from headrace.om.outbox.types.outbox_row import OutboxRow
 from headrace.om.storage.clock import wall_clock
 from headrace.om.tenancy.exceptions import (
     ApiKeyNotFound,
@@ -23,6 +24,9 @@ from headrace.om.tenancy.exceptions import (
 from headrace.om.tenancy.impl.manager import TenancyManagerImpl
 from headrace.om.tenancy.storage.impl.memory import TenancyStorageMemoryImpl
 from om.tests.contracts.tenancy_storage import org, user
+
+BEGINNING_OF_TIME = datetime.min.replace(tzinfo=UTC)
+"""Comes back from PostgreSQL without a zone, which no entity takes."""
 
 type Change = tuple[UUID, str, str]
 
@@ -61,20 +65,27 @@ async def viewer(tenancy: TenancyManagerImpl, rctx: RequestContext, owner: OpCon
 async def changes(outbox: OutboxStorageMemoryImpl) -> list[Change]:
     """What the outbox was told since it was asked last: the tenant, the entity and the change."""
     taken = await outbox.take_pending(100, timedelta(hours=1))
-    return [(org_id, row.payload["entity"], row.payload["change"]) for org_id, row in taken]
+    return [
+        (org_id, row.payload["entity"], row.payload["change"]) for org_id, row in taken if isinstance(row, OutboxRow)
+    ]
 
 
 async def test_the_owner_is_signed_as_the_maker_when_an_org_is_created(
     tenancy: TenancyManagerImpl, rctx: RequestContext
 ) -> None:
-    wanted, first = org(created_by=new_id(), deleted_at=utcnow()), user()
+    instants = {"created_at": BEGINNING_OF_TIME, "updated_at": BEGINNING_OF_TIME}
+    wanted, first = org(created_by=new_id(), deleted_at=utcnow(), **instants), user(**instants)
+    began_at = utcnow()
     ctx = await tenancy.create_org(rctx, wanted, first)
     stored = await tenancy.get_org(ctx)
     assert (stored.created_by, stored.updated_by, stored.deleted_at) == (first.id, first.id, None)
-    assert (stored.id, stored.created_at) == (wanted.id, wanted.created_at)
+    assert stored.id == wanted.id
+    assert began_at <= stored.created_at == stored.updated_at <= utcnow()
     assert (ctx.org_id, ctx.user_id, ctx.security.role) == (wanted.id, first.id, Role.OWNER)
     assert (ctx.request_id, ctx.traceparent) == (rctx.request_id, rctx.traceparent)
-    assert await tenancy.get_user(ctx, first.id) == first.with_changes(created_by=first.id, updated_by=first.id)
+    owner = await tenancy.get_user(ctx, first.id)
+    assert (owner.login_name, owner.created_by, owner.updated_by) == (first.login_name, first.id, first.id)
+    assert began_at <= owner.created_at == owner.updated_at <= utcnow()
 
 
 async def test_a_second_org_is_refused_when_its_id_or_login_name_is_taken(
@@ -119,6 +130,7 @@ async def test_an_outbox_row_names_who_wrote_and_on_which_request(
     await changes(outbox)
     key, _ = await tenancy.issue_api_key(owner, "ci", Role.MEMBER)
     ((_, row),) = await outbox.take_pending(10, timedelta(hours=1))
+    assert isinstance(row, OutboxRow)
     assert (row.actor_id, row.request_id, row.traceparent) == (owner.user_id, owner.request_id, owner.traceparent)
     assert row.payload["entity_id"] == str(key.id)
 
@@ -237,6 +249,15 @@ async def test_only_the_hash_of_a_key_is_kept(tenancy: TenancyManagerImpl, owner
     assert secret not in repr(key) + repr(token)
     assert secret.encode() not in key.secret_hash
     assert (key.created_by, key.user_id, key.role) == (owner.user_id, owner.user_id, Role.MEMBER)
+
+
+@pytest.mark.parametrize("expires_at", [datetime.max.replace(tzinfo=UTC), datetime(2027, 1, 1)])  # noqa: DTZ001 - what is refused
+async def test_a_key_is_refused_when_its_end_cannot_be_stored(
+    tenancy: TenancyManagerImpl, owner: OpContext, expires_at: datetime
+) -> None:
+    with pytest.raises(ValidationFailed, match="expires_at: expected an instant"):
+        await tenancy.issue_api_key(owner, "ci", Role.MEMBER, expires_at)
+    assert await tenancy.get_api_keys(owner, 10) == ()
 
 
 async def test_a_key_stays_revoked_as_it_was_when_it_is_revoked_again(

@@ -1,7 +1,7 @@
 """The webhooks manager over memory."""
 
 import asyncio
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -32,6 +32,8 @@ from om.tests.contracts.webhooks_storage import ODD_BODY, endpoint_with
 EVENT = "order.created"
 AT_ONCE = FailurePolicy(max_consecutive_failures=3, max_failing_for=timedelta(0))
 AFTER_A_DAY = FailurePolicy(max_consecutive_failures=3, max_failing_for=timedelta(days=1))
+BEGINNING_OF_TIME = datetime.min.replace(tzinfo=UTC)
+"""Comes back from PostgreSQL without a zone, which no entity takes."""
 
 
 @pytest.fixture
@@ -88,11 +90,15 @@ async def test_own_fields_are_overwritten_when_an_endpoint_is_added(managers: Ma
         num_consecutive_failures=3,
         failing_since=utcnow(),
         created_by=new_id(),
+        created_at=BEGINNING_OF_TIME,
+        updated_at=BEGINNING_OF_TIME,
     )
+    began_at = utcnow()
     added = await managers.webhooks.add_endpoint(owner, wanted)
     assert (added.enabled, added.disabled_reason, added.version) == (True, None, 1)
     assert (added.num_consecutive_failures, added.failing_since) == (0, None)
-    assert (added.id, added.created_at) == (wanted.id, wanted.created_at)
+    assert added.id == wanted.id
+    assert began_at <= added.created_at == added.updated_at <= utcnow()
     assert (added.created_by, added.updated_by) == (owner.user_id, owner.user_id)
     assert await managers.webhooks.get_endpoint(owner, wanted.id) == added
 

@@ -94,6 +94,8 @@ def test_url_passes_when_it_is_http_with_a_host(url: str) -> None:
         "https://@example.com/",
         "https://example.com/#part",
         "https://example.com:99999/",
+        "https://example.com:0/",
+        "https://[2001:db8::1]:00/",
         "https://example.com:port/",
         "https://[::1/",
         "https://exa mple.com/",

@@ -1,7 +1,7 @@
 """The work manager over memory: enqueueing."""
 
 import asyncio
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -73,6 +73,15 @@ async def test_a_bulk_enqueue_with_a_misfit_writes_nothing_and_names_its_place(q
     assert await queue.work.get_items(ctx, WorkFilter(), 10) == ()
 
 
+@pytest.mark.parametrize("note", ["\x00", "\ud800"])
+async def test_a_bulk_enqueue_names_the_place_when_a_payload_cannot_be_stored(
+    queue: Queue, ctx: OpContext, note: str
+) -> None:
+    with pytest.raises(ValidationFailed, match=r"^items\[1\]\.payload"):
+        await queue.work.enqueue_many(ctx, [a_work_item(), a_work_item(payload=payload(note=note))])
+    assert await queue.work.get_items(ctx, WorkFilter(), 10) == ()
+
+
 async def test_a_bulk_enqueue_refuses_too_many_and_repeated_ids(queue: Queue, ctx: OpContext) -> None:
     item = a_work_item()
     with pytest.raises(ValidationFailed, match=r"items\[1\]\.id"):
@@ -116,3 +125,13 @@ async def test_a_row_of_no_known_kind_is_refused(queue: Queue, ctx: OpContext, k
     row = work_row(ctx, WorkKind.NOOP, {}, origin="orders").model_copy(update={"kind": kind})
     with pytest.raises(ValidationFailed, match="kind"):
         await queue.work.enqueue_relayed(ctx.org_id, row)
+
+
+@pytest.mark.parametrize("field", ["available_at", "created_at", "updated_at"])
+@pytest.mark.parametrize("instant", [datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)])
+async def test_an_instant_that_cannot_be_compared_later_is_refused_and_named(
+    queue: Queue, ctx: OpContext, field: str, instant: datetime
+) -> None:
+    with pytest.raises(ValidationFailed) as refused:
+        await queue.work.enqueue(ctx, a_work_item(**{field: instant}))
+    assert refused.value.field == field

@@ -1,20 +1,22 @@
 """The work manager over memory: claims and what their holders write."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
-from headrace.om.audit.types.audit_entry import AuditFilter
+from headrace.om.audit.types.audit_entry import AuditEntry, AuditFilter
 from headrace.om.base import EMPTY_UUID
 from headrace.om.context import OpContext, Role
-from headrace.om.exceptions import Unavailable, ValidationFailed
+from headrace.om.exceptions import PlatformException, Unavailable, ValidationFailed
+from headrace.om.storage.outcomes import InsertOutcome
 from headrace.om.work import rules
 from headrace.om.work.exceptions import WorkClaimLost
+from headrace.om.work.impl.holding import MAX_CLAIM
 from headrace.om.work.types.handler import Refuse
-from headrace.om.work.types.settlement import Outcome, Renewal
+from headrace.om.work.types.settlement import Outcome, Renewal, Settled, Settlement
 from headrace.om.work.types.work_item import WorkItem, WorkKind, WorkStatus
 from om.tests.contracts.work_items import KINDS, LANE, LEASE, a_work_item
 from om.tests.unit.work_queue import Queue
@@ -41,6 +43,22 @@ async def test_work_of_a_deleted_org_fails_and_never_runs(queue: Queue, ctx: OpC
     assert await queue.work.claim(queue.rctx, LANE, KINDS, "worker-1", LEASE) is None
     failed = await queue.work.get_item(ctx, item.id)
     assert (failed.status, failed.error_code) == (WorkStatus.FAILED, "tenant_gone")
+
+
+async def test_what_a_claim_took_of_a_deleted_org_fails_however_much_else_the_org_has(
+    queue: Queue, ctx: OpContext
+) -> None:
+    *_, urgent = items = [*(a_work_item() for _ in range(MAX_CLAIM)), a_work_item(priority=1)]
+    await queue.work.enqueue_many(ctx, items)
+    await queue.tenancy.delete_org(ctx)
+    assert await queue.work.claim(queue.rctx, LANE, KINDS, "worker-1", LEASE) is None
+    failed = await queue.work.get_item(ctx, urgent.id)
+    assert (failed.status, failed.error_code, failed.last_error) == (
+        WorkStatus.FAILED,
+        "tenant_gone",
+        rules.TENANT_GONE_ERROR,
+    )
+    assert queue.dead_letters == []
 
 
 async def test_claims_are_handed_back_when_tenancy_cannot_answer(
@@ -126,6 +144,40 @@ async def test_a_dead_letter_is_counted_and_named_in_the_audit(queue: Queue, ctx
     assert queue.dead_letters == [WorkKind.NOOP]
 
 
+async def test_dead_letters_of_many_tenants_are_named_in_one_call(
+    queue: Queue, ctx: OpContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = await queue.owner_of_new_org()
+    for each in (ctx, other, ctx):
+        await queue.work.enqueue(each, a_work_item(max_attempts=1))
+    claimed = await queue.work.claim_many(queue.rctx, LANE, KINDS, "worker-1", LEASE, 3)
+    calls: list[int] = []
+    real = queue.audit.append_many
+
+    async def counted(entries: Sequence[tuple[OpContext, AuditEntry]]) -> tuple[InsertOutcome, ...]:
+        calls.append(len(entries))
+        return await real(entries)
+
+    monkeypatch.setattr(queue.audit, "append_many", counted)
+    await queue.work.settle_many([(c, rules.failed(i, "boom")) for c, i in claimed])
+    assert calls == [3]
+    named = [len(await queue.audit.get_entries(each, AuditFilter(), 10)) for each in (ctx, other)]
+    assert (named, len(queue.dead_letters)) == ([2, 1], 3)
+
+
+async def test_settlements_stand_when_the_audit_cannot_be_written(
+    queue: Queue, ctx: OpContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def unavailable(*_: object) -> Any:  # noqa: ANN401 - raises
+        raise Unavailable("the activity database is away")
+
+    monkeypatch.setattr(queue.audit, "append_many", unavailable)
+    await queue.work.enqueue(ctx, a_work_item(max_attempts=1))
+    work_ctx, item = await queue.claim()
+    (settled,) = await queue.work.settle_many([(work_ctx, rules.failed(item, "boom"))])
+    assert (settled.status, queue.dead_letters) == (WorkStatus.FAILED, [WorkKind.NOOP])
+
+
 async def test_settling_many_reports_each_and_one_conflict_fails_no_neighbour(queue: Queue, ctx: OpContext) -> None:
     await queue.work.enqueue_many(ctx, [a_work_item(max_attempts=1) for _ in range(3)])
     claimed = await queue.work.claim_many(queue.rctx, LANE, KINDS, "worker-1", LEASE, 3)
@@ -158,6 +210,42 @@ async def test_settling_falls_back_to_rows_and_keeps_every_outcome(
     assert [each.status for each in settled] == [WorkStatus.DONE, WorkStatus.DONE]
 
 
+@pytest.mark.parametrize(
+    ("refusal", "statuses"),
+    [
+        (ValidationFailed("value", "another"), [WorkStatus.FAILED, WorkStatus.CLAIMED, WorkStatus.FAILED]),
+        (Unavailable("the database is away"), [WorkStatus.FAILED, WorkStatus.CLAIMED, WorkStatus.CLAIMED]),
+    ],
+    ids=["refused", "unavailable"],
+)
+async def test_what_was_settled_row_by_row_is_named_when_a_row_is_refused(
+    queue: Queue,
+    ctx: OpContext,
+    monkeypatch: pytest.MonkeyPatch,
+    refusal: PlatformException,
+    statuses: list[WorkStatus],
+) -> None:
+    await queue.work.enqueue_many(ctx, [a_work_item(max_attempts=1) for _ in range(3)])
+    claimed = await queue.work.claim_many(queue.rctx, LANE, KINDS, "worker-1", LEASE, 3)
+    storage, bad = queue.storage.get_work_storage(), claimed[1][1].id
+    real = storage.settle_batch
+
+    async def refuses(*_: object) -> Any:  # noqa: ANN401 - raises
+        raise ValidationFailed("value", "something the database can hold")
+
+    async def write_item(org_id: UUID, end: Settlement) -> Settled:
+        if end.item_id == bad:
+            raise refusal
+        return (await real([(org_id, end)]))[0]
+
+    monkeypatch.setattr(storage, "settle_batch", refuses)
+    monkeypatch.setattr(storage, "write_item", write_item)
+    with pytest.raises(type(refusal)):
+        await queue.work.settle_many([(c, rules.failed(i, "boom")) for c, i in claimed])
+    assert [(await queue.work.get_item(ctx, item.id)).status for _, item in claimed] == statuses
+    assert len(await queue.audit.get_entries(ctx, AuditFilter(), 10)) == statuses.count(WorkStatus.FAILED)
+
+
 async def _first_of(reports: Awaitable[tuple[Any, ...]]) -> Any:  # noqa: ANN401 - one report
     return (await reports)[0]
 
@@ -166,7 +254,7 @@ async def test_renewing_many_returns_those_that_hold(queue: Queue, ctx: OpContex
     await queue.work.enqueue_many(ctx, [a_work_item() for _ in range(2)])
     claimed = await queue.work.claim_many(queue.rctx, LANE, KINDS, "worker-1", LEASE, 2)
     await queue.work.release(*claimed[0])
-    renewals = [Renewal(item_id=i.id, claim_token=i.claim_token or uuid4()) for _, i in claimed]
-    held = await queue.work.renew_many({i.id: c for c, i in claimed}, renewals, LEASE)
+    renewals = [(c, Renewal(item_id=i.id, claim_token=i.claim_token or uuid4())) for c, i in claimed]
+    held = await queue.work.renew_many(renewals, LEASE)
     assert [each.item_id for each in held] == [claimed[1][1].id]
-    assert await queue.work.renew_many({}, [], LEASE) == ()
+    assert await queue.work.renew_many([], LEASE) == ()

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from headrace.om import paging
 from headrace.om.base import FrozenMapping, new_id, utcnow
 from headrace.om.context import OpContext
 from headrace.om.exceptions import NotAuthorized, ValidationFailed
 from headrace.om.work.exceptions import WorkItemInWrongState, WorkItemNotFound
-from headrace.om.work.impl import sweeping
 from headrace.om.work.impl.manager import WorkManagerImpl
 from headrace.om.work.impl.parts import WorkParts
 from headrace.om.work.types.queries import WorkFilter
@@ -83,7 +83,7 @@ async def test_items_of_an_org_that_is_not_there_at_all_are_orphans(queue: Queue
 async def test_orphans_are_found_when_there_are_more_orgs_than_a_page(
     queue: Queue, ctx: OpContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sweeping, "MAX_PAGE", 2)
+    monkeypatch.setattr(paging, "MAX_PAGE", 2)
     await queue.work.enqueue(ctx, a_work_item())
     unknown = {new_id() for _ in range(4)}
     for org_id in unknown:

@@ -1,3 +1,4 @@
+from functools import partial
 from typing import override
 
 import pytest
@@ -6,7 +7,7 @@ from headrace.om.base import EMPTY_UUID, FrozenMapping
 from headrace.om.context import AppContext, AppType, OpContext, Role, SecurityContext
 from headrace.om.exceptions import ValidationFailed
 from headrace.om.work.exceptions import WorkPayloadRefused
-from headrace.om.work.registry import HandlerRegistered, HandlerRegistry, RegistryClosed
+from headrace.om.work.registry import HandlerFunction, HandlerRegistered, HandlerRegistry, RegistryClosed
 from headrace.om.work.types.handler import WorkHandlerInterface
 from headrace.om.work.types.payloads import DeliverWebhookPayload, NoopPayload
 from headrace.om.work.types.work_item import WorkItem, WorkKind
@@ -94,6 +95,30 @@ def test_a_function_is_refused_when_its_payload_is_of_another_kind() -> None:
 
     with pytest.raises(ValidationFailed, match=r"other\(payload\): expected .* NoopPayload"):
         HandlerRegistry().register(WorkKind.NOOP, other)
+
+
+async def positional(payload: NoopPayload, /) -> None: ...
+
+
+async def any_number(*payload: NoopPayload) -> None: ...
+
+
+async def unresolved(payload: "Nowhere") -> None: ...  # type: ignore[name-defined]  # noqa: F821 - as after an import for typing alone
+
+
+@pytest.mark.parametrize(
+    ("function", "named"),
+    [
+        (positional, r"positional\(payload\): expected .* by its name"),
+        (any_number, r"any_number\(payload\): expected .* by its name"),
+        (unresolved, "unresolved: expected annotations"),
+        (partial(by_payload), "expected annotations"),
+    ],
+    ids=["positional", "any-number", "unresolved", "partial"],
+)
+def test_a_function_is_refused_when_it_could_not_be_called(function: HandlerFunction, named: str) -> None:
+    with pytest.raises(ValidationFailed, match=named):
+        HandlerRegistry().register(WorkKind.NOOP, function)
 
 
 def test_a_function_is_refused_when_it_takes_no_payload() -> None:

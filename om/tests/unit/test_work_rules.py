@@ -115,6 +115,7 @@ class Broken(Exception):  # noqa: N818 - what a handler may raise
         (Broken(), Outcome.RETRY),
         (SystemExit(3), Outcome.RETRY),
         (Defer("soon"), Outcome.RETRY),  # type: ignore[arg-type] # a handler that steers with a wrong value
+        (Park("waits", NOW.replace(tzinfo=None)), Outcome.RETRY),
         (Park("waits", "tomorrow"), Outcome.RETRY),  # type: ignore[arg-type] # likewise
     ],
 )

@@ -63,6 +63,7 @@ def test_an_endpoint_that_cannot_work_is_refused(signed_in: CommandLine, options
     assert field in said
     assert "pw@" not in said
     assert "whsec_" not in said
+    assert not list(signed_in.folder.glob("secrets/*"))
 
 
 def test_endpoints_are_listed_page_by_page(signed_in: CommandLine) -> None:

@@ -1,18 +1,23 @@
 import asyncio
-from datetime import timedelta
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
 import pytest
 
 from headrace.infra.background.timing import ManualClockImpl
 from headrace.infra.topics import Topics, WorkAvailable
-from headrace.om.context import OpContext
+from headrace.om.context import OpContext, RequestContext
 from headrace.om.exceptions import PreconditionFailed
+from headrace.om.tenancy.types.org import Org
+from headrace.om.tenancy.types.user import User
 from headrace.om.work.exceptions import WorkClaimLost
 from headrace.om.work.registry import HandlerRegistry, RegistryClosed
 from headrace.om.work.types.payloads import NoopPayload
 from headrace.om.work.types.work_item import WorkItem, WorkKind, WorkStatus
+from headrace.workers.kit import claiming
 from headrace.workers.kit.held import Interruption
-from workers.kit.tests.workbench import Doing, bench, passes, until
+from workers.kit.tests.workbench import APP, Doing, bench, passes, until
 
 
 async def test_no_more_items_than_capacity_run_when_more_are_queued() -> None:
@@ -89,11 +94,23 @@ async def test_a_failed_claim_rests_a_poll_interval_when_wake_ups_come_meanwhile
         await until(lambda: one.doing.num_started == 2, "both items run")
 
 
+async def test_a_failed_claim_is_soon_tried_again_when_polls_are_rare() -> None:
+    clock = ManualClockImpl()
+    async with bench(clock=clock, poll_interval="1h") as one, one.running("settling", "claiming"):
+        await clock.until_waiting(2)
+        with one.storage.work.claims.failing():
+            await one.enqueue()
+            await until(lambda: one.storage.work.claims.num_calls == 2, "the claim that fails")
+            await clock.until_waiting(2)
+        clock.advance(timedelta(seconds=1))
+        await until(lambda: one.doing.num_started == 1, "the item runs")
+
+
 async def test_the_loop_ends_with_the_error_when_no_later_claim_can_succeed() -> None:
     async with bench() as one:
         with (
             one.storage.work.claims.failing(PreconditionFailed("no system login")),
-            pytest.RaisesGroup(PreconditionFailed),
+            pytest.raises(PreconditionFailed),
         ):
             await one.loop.claiming.run(asyncio.Event())
 
@@ -156,6 +173,57 @@ async def test_rows_are_released_when_the_loop_is_cancelled_during_their_claim()
         assert (released.status, released.attempts) == (WorkStatus.QUEUED, 0)
 
 
+async def test_items_are_released_when_every_task_of_the_process_is_cancelled_at_once() -> None:
+    async with bench(Doing(gate=asyncio.Event())) as one:
+        (item,) = await one.enqueue()
+        loop = asyncio.create_task(one.loop.claiming.run(asyncio.Event()))
+        await until(lambda: one.doing.num_started == 1, "it runs")
+        (claim,) = one.loop.core.held.running()
+        assert claim.task is not None
+        claim.task.cancel()
+        loop.cancel()
+        await asyncio.wait([loop])
+        await one.loop.settler.flush(timedelta(seconds=5))
+        released = await one.read(item)
+        assert (released.status, released.attempts) == (WorkStatus.QUEUED, 0)
+
+
+async def test_the_loop_ends_when_it_is_cancelled_and_an_item_heeds_no_cancel(caplog: pytest.LogCaptureFixture) -> None:
+    gate = asyncio.Event()
+
+    async def goes_on(_ctx: OpContext, _item: WorkItem) -> None:
+        while not gate.is_set():
+            with suppress(asyncio.CancelledError):
+                await gate.wait()
+
+    async with bench(Doing(goes_on), drain_budget="10ms") as one:
+        (item,) = await one.enqueue()
+        loop = asyncio.create_task(one.loop.claiming.run(asyncio.Event()))
+        await until(lambda: one.doing.num_started == 1, "it runs")
+        loop.cancel()
+        await asyncio.wait([loop], timeout=5)
+        assert loop.cancelled()
+        await one.loop.settler.flush(timedelta(seconds=5))
+        assert (await one.read(item)).status is WorkStatus.CLAIMED
+        assert f"item {item.id} heeds no cancel" in caplog.text
+        gate.set()
+        await until(lambda: one.loop.core.held.num_running == 0, "it ends")
+
+
+async def test_only_the_item_fails_when_a_task_of_its_handler_raises_what_ends_processes() -> None:
+    async def leave() -> None:
+        raise SystemExit(0)
+
+    async def begin_a_task(_ctx: OpContext, _item: WorkItem) -> None:
+        await asyncio.create_task(leave())
+
+    async with bench(Doing(begin_a_task)) as one:
+        (item,) = await one.enqueue(max_attempts=1)
+        async with one.running("settling", "claiming"):
+            failed = await one.until_status(item, WorkStatus.FAILED)
+        assert failed.error_code == "TaskTriedToExit"
+
+
 async def test_an_item_is_released_when_its_task_is_cancelled_before_the_first_step() -> None:
     doing = Doing()
     async with bench(doing, capacity=2) as one:
@@ -211,3 +279,42 @@ async def test_the_claim_is_known_to_be_lost_when_the_handler_asks() -> None:
 
 
 async def _unused(payload: object) -> None: ...
+
+
+async def test_both_claims_are_kept_when_two_orgs_have_an_item_of_one_id() -> None:
+    clock, shared = ManualClockImpl(), UUID(int=5)
+    async with bench(Doing(gate=asyncio.Event()), clock=clock) as one:
+        org, owner = Org(name="Other"), User(name="Other", login_name="other")
+        other = await one.managers.tenancy.create_org(RequestContext(app=APP), org, owner)
+        for ctx in (one.ctx, other):
+            await one.managers.work.enqueue(ctx, WorkItem(id=shared, kind=WorkKind.NOOP, origin="test", lane="default"))
+        async with one.running("renewal", "settling", "claiming"):
+            await until(lambda: one.doing.num_started == 2, "both run")
+            await clock.until_waiting(4)
+            await passes(clock, timedelta(seconds=15), waiting=4)
+            claims = one.loop.core.held.renewable()
+            assert {claim.ctx.org_id for claim in claims} == {one.ctx.org_id, other.org_id}
+            assert {claim.renewed_sent_at for claim in claims} == {clock.monotonic()}
+            assert not any(claim.interruption for claim in claims)
+
+
+async def test_every_claimed_item_runs_when_their_claims_cannot_be_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_kind: WorkKind, _waited: timedelta) -> None:
+        raise RuntimeError("no metrics today")
+
+    async with bench(capacity=3) as one:
+        monkeypatch.setattr(one.parts.metrics, "note_claimed", refuse)
+        items = await one.enqueue(3)
+        async with one.running("settling", "claiming"):
+            for item in items:
+                await one.until_status(item, WorkStatus.DONE)
+
+
+@pytest.mark.parametrize("available_at", [datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)])
+async def test_items_run_when_their_instants_are_odd(available_at: datetime) -> None:
+    async with bench() as one:
+        (item,) = await one.enqueue()
+        waited = claiming._waited  # noqa: SLF001 - the arithmetic alone
+        for lease_expires_at in (available_at, datetime.min.replace(tzinfo=UTC), item.available_at):
+            odd = item.with_changes(available_at=available_at, lease_expires_at=lease_expires_at)
+            assert waited(odd, timedelta(days=1)) >= timedelta(0)

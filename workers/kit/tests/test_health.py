@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from headrace.infra.background.timing import ManualClockImpl
+from headrace.om.context import OpContext
+from headrace.om.work.types.work_item import WorkItem, WorkStatus
 from headrace.workers.kit.health import HealthLimits, LoopState
 from headrace.workers.kit.lag import TICK
 from workers.kit.tests.workbench import Doing, bench, passes, until
@@ -25,6 +27,81 @@ async def test_a_worker_is_unwell_when_it_has_not_looked_at_the_queue_for_too_lo
     assert state.problems() == ("the queue was last looked at 121 s ago, expected within 120 s",)
     state.note_poll()
     assert not state.problems()
+
+
+async def test_a_worker_is_unwell_when_no_step_of_the_sweep_has_succeeded_for_too_long() -> None:
+    clock = ManualClockImpl()
+    async with bench(clock=clock, poll_age_limit="1d", sweep_interval="10s", sweep_step_timeout="30s") as one:
+        clock.advance(timedelta(minutes=2))
+        assert not one.loop.core.state.problems()
+        clock.advance(timedelta(seconds=1))
+        assert one.loop.core.state.problems() == (
+            "a step of the sweep last succeeded 121 s ago, expected within 120 s",
+        )
+        await one.loop.sweep.sweep(asyncio.Event())
+        assert not one.loop.core.state.problems()
+
+
+async def test_age_is_no_fault_when_the_worker_drains() -> None:
+    clock = ManualClockImpl()
+    async with bench(clock=clock) as one, one.running("claiming") as running:
+        await running.stop("claiming")
+        clock.advance(timedelta(days=1))
+        assert not one.loop.core.state.problems()
+
+
+async def test_a_worker_grows_unwell_only_when_its_listener_is_deaf_for_long() -> None:
+    clock = ManualClockImpl()
+    async with bench(clock=clock, is_started=False, listener_age_limit="15m", sweep_interval="1h") as one:
+        clock.advance(timedelta(minutes=15))
+        assert not one.loop.core.state.problems()
+        clock.advance(timedelta(seconds=1))
+        (problem,) = one.loop.core.state.problems()
+        assert problem == "the listener for wake-ups last heard itself 901 s ago, expected within 900 s"
+        await one.parts.infra.start()
+        assert not one.loop.core.state.problems()
+        await one.parts.infra.close()
+
+
+async def test_a_worker_is_unwell_when_a_handler_does_not_heed_its_timeout() -> None:
+    gate = asyncio.Event()
+    cancels: list[int] = []
+
+    async def goes_on(_ctx: OpContext, _item: WorkItem) -> None:
+        while not gate.is_set():
+            try:
+                await gate.wait()
+            except asyncio.CancelledError:
+                cancels.append(1)
+
+    async with bench(Doing(goes_on), handler_timeout="10ms", handler_overdue_limit="100ms") as one:
+        await one.enqueue()
+        async with one.running("overdue", "settling", "claiming"):
+            await until(one.loop.core.state.problems, "the worker is unwell")
+            (problem,) = one.loop.core.state.problems()
+            assert "after its timeout, which it does not heed" in problem
+            assert one.parts.metrics.registry.get_sample_value("headrace_worker", {"what": "overdue"}) == 1
+            await until(lambda: len(cancels) >= 3, "it is cancelled again and again")
+            gate.set()
+            await until(lambda: not one.loop.core.state.problems(), "the worker is well again")
+
+
+async def test_the_attempt_timed_out_when_the_handler_ends_by_a_later_cancel() -> None:
+    cancels: list[int] = []
+
+    async def heeds_the_second(_ctx: OpContext, _item: WorkItem) -> None:
+        while len(cancels) < 2:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                cancels.append(1)
+        raise asyncio.CancelledError
+
+    async with bench(Doing(heeds_the_second), handler_timeout="10ms", handler_overdue_limit="100ms") as one:
+        (item,) = await one.enqueue(max_attempts=1)
+        async with one.running("overdue", "settling", "claiming"):
+            failed = await one.until_status(item, WorkStatus.FAILED)
+    assert failed.error_code == "handler_timeout"
 
 
 async def test_the_worker_counts_as_polling_when_every_slot_is_taken() -> None:

@@ -1,10 +1,12 @@
 import asyncio
+from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
 from headrace.infra.background.timing import ManualClockImpl
-from headrace.om.work.types.work_item import WorkStatus
+from headrace.om.context import OpContext
+from headrace.om.work.types.work_item import WorkItem, WorkStatus
 from headrace.workers.kit.held import HeldClaim, Interruption
 from workers.kit.tests.workbench import Bench, Doing, bench, passes, until
 
@@ -130,6 +132,42 @@ async def test_a_success_counts_from_when_it_was_sent_when_its_answer_is_late() 
                 sent_at = clock.monotonic()
                 clock.advance(5 * SECOND)
             await until(lambda: claim.renewed_sent_at == sent_at, "the renewal is noted")
+
+
+async def test_a_later_success_stands_when_an_earlier_renewal_is_answered_after_it() -> None:
+    clock = ManualClockImpl()
+    async with bench(Doing(gate=asyncio.Event()), clock=clock, **LEASE) as one:
+        await one.enqueue()
+        async with one.running("renewal", "settling", "claiming"):
+            claim = await running_claim(one)
+            with one.storage.work.renewals.hanging():
+                await clock.until_waiting(4)
+                clock.advance(15 * SECOND)
+                await one.storage.work.renewals.reached.wait()
+                claim.renewed_sent_at = later = clock.monotonic() + 1
+            await clock.until_waiting(4)
+            assert claim.renewed_sent_at == later
+
+
+async def test_no_lease_loss_is_counted_when_an_item_that_was_told_to_end_goes_on() -> None:
+    clock, gate = ManualClockImpl(), asyncio.Event()
+
+    async def goes_on(_ctx: OpContext, _item: WorkItem) -> None:
+        while not gate.is_set():
+            with suppress(asyncio.CancelledError):
+                await gate.wait()
+
+    async with bench(Doing(goes_on), clock=clock, **LEASE) as one:
+        await one.enqueue()
+        async with one.running("renewal", "settling", "claiming"):
+            claim = await running_claim(one)
+            claim.interrupt(Interruption.DRAINING)
+            with one.storage.work.renewals.failing():
+                await clock.until_waiting(4)
+                for _ in range(33):
+                    await passes(clock, SECOND, waiting=4)
+            assert one.count("headrace_lease_losses_total", how="lease_lapsed") == 0
+            gate.set()
 
 
 async def test_leases_are_let_go_when_the_event_loop_stands_still_beyond_the_limit() -> None:

@@ -2,14 +2,16 @@ import asyncio
 import logging
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, override
 
 import pytest
 
 from headrace.infra.boot.log_context import current_log_context
 from headrace.om.context import OpContext
 from headrace.om.exceptions import NotFound
+from headrace.om.work import rules
 from headrace.om.work.types.handler import Defer, Park, Refuse, RetryLater
+from headrace.om.work.types.settlement import Settlement
 from headrace.om.work.types.work_item import WorkItem, WorkStatus
 from headrace.workers.kit.claims import current_claim
 from headrace.workers.kit.threads import run_in_thread
@@ -53,6 +55,30 @@ async def test_only_the_item_fails_when_its_handler_raises_what_ends_processes(e
         assert (item.status, item.error_code) == (WorkStatus.FAILED, type(error).__name__)
         one.doing.act = None
         assert (await ran(one)).status is WorkStatus.DONE
+
+
+@pytest.mark.parametrize("inner", [SystemExit(3), asyncio.CancelledError()])
+async def test_the_attempt_counts_when_the_text_of_the_error_ends_processes(inner: BaseException) -> None:
+    class UnreadableError(Exception):
+        @override
+        def __str__(self) -> str:
+            raise inner
+
+    async with bench(Doing(act=raising(UnreadableError()))) as one:
+        item = await ran(one, max_attempts=1)
+        assert (item.status, item.attempts) == (WorkStatus.FAILED, 1)
+
+
+async def test_the_attempt_counts_when_the_handler_began_and_its_task_left_no_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(_item: WorkItem, _error: BaseException) -> Settlement:
+        raise SystemExit(3)
+
+    monkeypatch.setattr(rules, "ended_by", refuse)
+    async with bench(Doing(act=raising(RuntimeError("boom")))) as one:
+        item = await ran(one, max_attempts=1)
+        assert (item.status, item.attempts) == (WorkStatus.FAILED, 1)
 
 
 async def test_only_the_item_fails_when_its_handler_cancels_its_own_task() -> None:

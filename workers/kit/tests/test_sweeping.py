@@ -4,6 +4,7 @@ from datetime import timedelta
 from functools import partial
 from random import Random
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -11,9 +12,14 @@ from headrace.infra.background.timing import ManualClockImpl
 from headrace.infra.topics import OutboxPending, Topics
 from headrace.om.base import utcnow
 from headrace.om.context import RequestContext
+from headrace.om.exceptions import Unavailable, ValidationFailed
+from headrace.om.outbox.types.relay_report import RelayReport
+from headrace.om.tenancy.types.org import Org
+from headrace.om.tenancy.types.user import User
 from headrace.om.webhooks.rules import secret_name
 from headrace.om.webhooks.types.endpoint import WebhookEndpoint
-from headrace.om.work.types.work_item import WorkItem, WorkStatus
+from headrace.om.work.types.work_item import WorkItem, WorkKind, WorkStatus
+from headrace.workers.kit import sweep_steps
 from headrace.workers.kit.sweeping import SweepPlan, SweepStep, SweepTask
 from workers.kit.tests.workbench import APP, Bench, bench, until
 
@@ -41,13 +47,17 @@ def _has_run(step: Step, num_runs: int) -> bool:
     return step.num_runs == num_runs
 
 
-async def claimed_and_abandoned(one: Bench) -> WorkItem:
+async def claimed_and_abandoned(one: Bench, num: int = 1) -> WorkItem:
     (item,) = await one.enqueue()
     await one.managers.work.claim_many(
-        RequestContext(app=APP), "default", one.parts.registry.kinds, "dead worker", timedelta(milliseconds=1), 1
+        RequestContext(app=APP), "default", one.parts.registry.kinds, "dead worker", timedelta(milliseconds=1), num
     )
-    await asyncio.sleep(0.005)  # the lease is measured on the storage's clock, which is the wall's
+    await until(lambda: _has_passed_leases(one), "a passed lease")  # on the storage's clock, which is the wall's
     return item
+
+
+async def _has_passed_leases(one: Bench) -> bool:
+    return one.ctx.org_id in await one.managers.work.get_stale_orgs(RequestContext(app=APP), 10)
 
 
 async def test_items_of_a_dead_worker_are_queued_again_when_the_sweep_passes() -> None:
@@ -57,6 +67,18 @@ async def test_items_of_a_dead_worker_are_queued_again_when_the_sweep_passes() -
         swept = await one.read(item)
         assert (swept.status, swept.crashes) == (WorkStatus.QUEUED, 1)
         assert one.loop.core.state.age("sweep") < timedelta(seconds=5)
+
+
+async def test_items_are_queued_again_when_those_of_another_org_cannot_be(caplog: pytest.LogCaptureFixture) -> None:
+    async with bench() as one:
+        org, owner = Org(name="Other", id=UUID(int=one.ctx.org_id.int - 1)), User(name="Other", login_name="other")
+        other = await one.managers.tenancy.create_org(RequestContext(app=APP), org, owner)
+        await one.managers.work.enqueue(other, WorkItem(kind=WorkKind.NOOP, origin="test", lane="default"))
+        item = await claimed_and_abandoned(one, num=2)
+        one.storage.work.stuck.add(other.org_id)
+        assert not await one.loop.sweep.sweep(asyncio.Event())
+        assert (await one.read(item)).status is WorkStatus.QUEUED
+        assert f"org {other.org_id}" in caplog.text
 
 
 async def test_items_are_failed_when_their_org_is_gone() -> None:
@@ -206,6 +228,28 @@ async def test_no_further_step_begins_when_the_stop_is_set() -> None:
     assert later.num_runs == 0
 
 
+async def test_a_step_is_cut_when_the_stop_is_set() -> None:
+    stop, slow = asyncio.Event(), Step(hangs=True)
+    plan = SweepPlan(APP, interval=timedelta(milliseconds=1), jitter=0, step_timeout=timedelta(hours=1))
+    async with bench() as one:
+        running = asyncio.create_task(SweepTask(plan, [SweepStep("slow", slow.run)], one.loop.core).run(stop))
+        await until(partial(_has_run, slow, 1), "the step")
+        stop.set()
+        await asyncio.wait([running], timeout=10)
+        assert running.done()
+        await running
+
+
+async def test_no_further_batch_is_relayed_when_the_stop_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweep_steps, "RELAY_BATCH", 1)
+    stop = asyncio.Event()
+    stop.set()
+    async with bench() as one:
+        await one.managers.tenancy.delete_org(one.ctx)
+        assert await sweep_steps.relay_all(one.managers.outbox, RequestContext(app=APP), stop) == 1
+        assert not await _relayed(one)
+
+
 async def test_the_outbox_is_relayed_when_a_commit_says_so() -> None:
     clock = ManualClockImpl()
     async with bench(clock=clock) as one, one.running("relay"):
@@ -213,6 +257,32 @@ async def test_the_outbox_is_relayed_when_a_commit_says_so() -> None:
         await one.managers.tenancy.delete_org(one.ctx)
         await one.parts.infra.topics.publish(Topics.OUTBOX_PENDING, OutboxPending(idempotency_key="k"))
         await until(lambda: _relayed(one), "the change is in the feed")
+
+
+@pytest.mark.parametrize("error", [AttributeError("odd"), ValidationFailed("kind", "another"), Unavailable("away")])
+async def test_the_relay_goes_on_after_a_rest_when_a_pass_raises(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
+) -> None:
+    clock = ManualClockImpl()
+
+    async def fail(_rctx: RequestContext, _limit: int) -> RelayReport:
+        raise error
+
+    async with bench(clock=clock) as one:
+        await one.managers.tenancy.delete_org(one.ctx)
+        with monkeypatch.context() as patched:
+            patched.setattr(one.managers.outbox, "relay_pending", fail)
+            async with one.running("relay") as running:
+                relay = running.tasks["relay"]
+                await until(lambda: clock.num_waiting == 1 or relay.done(), "the end of the pass")
+                assert not relay.done()
+                assert one.parts.metrics.registry.get_sample_value("headrace_loop_errors_total", {"loop": "relay"}) == 1
+                assert not await _relayed(one)
+                patched.undo()
+                clock.advance(timedelta(minutes=5))
+                await until(lambda: _relayed(one), "the change is in the feed")
+    (logged,) = [each for each in caplog.records if each.name.endswith("relaying")]
+    assert (logged.exc_info is not None) is not isinstance(error, Unavailable)
 
 
 async def _relayed(one: Bench) -> bool:

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from headrace.workers.kit.threads import run_in_thread
+from headrace.workers.kit.threads import run_detached, run_in_thread
 from headrace.workers.kit.uninterrupted import uninterrupted
 
 
@@ -48,6 +48,27 @@ async def test_the_cancel_outranks_the_error_when_the_function_fails_after_it() 
     go_on.set()
     await asyncio.wait([task])
     assert task.cancelled()
+
+
+async def test_the_result_of_a_detached_function_comes_back_when_it_returns() -> None:
+    assert await run_detached(lambda left, right: left + right, 1, right=2) == 3
+
+
+async def test_a_detached_function_is_left_to_itself_when_the_caller_is_cancelled() -> None:
+    go_on, ended = threading.Event(), threading.Event()
+
+    def block() -> None:
+        go_on.wait(10)
+        ended.set()
+
+    task = asyncio.create_task(run_detached(block))
+    await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.wait([task])
+    assert task.cancelled()
+    assert not ended.is_set()
+    go_on.set()
+    assert await asyncio.to_thread(ended.wait, 10)
 
 
 class Step:

@@ -77,6 +77,8 @@ class FaultyWorkStorage(WorkStorageMemoryImpl):
         self.claims, self.answers, self.renewals, self.settlements = Fault(), Fault(), Fault(), Fault()
         self.refuses: set[UUID] = set()
         """Items whose settlement no try can write."""
+        self.stuck: set[UUID] = set()
+        """Orgs whose stale items no try can requeue."""
 
     @override
     async def claim_batch(
@@ -98,6 +100,14 @@ class FaultyWorkStorage(WorkStorageMemoryImpl):
         if self.refuses & {settlement.item_id for _, settlement in settlements}:
             raise ValidationFailed("value", "something storable")
         return await super().settle_batch(settlements)
+
+    @override
+    async def requeue_stale(
+        self, org_id: UUID, overdue: timedelta, limit: int, *, max_crashes: int
+    ) -> tuple[WorkItem, ...]:
+        if org_id in self.stuck:
+            raise Unavailable("a lock is held")
+        return await super().requeue_stale(org_id, overdue, limit, max_crashes=max_crashes)
 
 
 class FaultyStorage(StorageMemoryImpl):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from headrace.om.base import utcnow
+from headrace.om.base import new_id, utcnow
 from headrace.om.context import OpContext
 from headrace.om.root import Managers
 from headrace.om.webhooks.types.endpoint import WebhookEndpoint
@@ -289,6 +289,7 @@ class TestAllowedNetwork:
         assert receiver.num_connections == 1
 
 
+ORG_ID = new_id()
 LIMITS = PostLimits(
     connect_timeout=timedelta(seconds=5),
     read_timeout=timedelta(seconds=5),
@@ -308,6 +309,15 @@ def poster_to_loopback(*addresses: str) -> WebhookPoster:
     return WebhookPoster(LIMITS, PinnedTransport(wire_transport(trust), resolve=resolve, allowed=loopback))
 
 
+async def test_cookie_is_not_sent_when_a_receiver_has_set_one(receiver: Receiver) -> None:
+    receiver.behaviour = answering(204, "set-cookie: a=1; path=/", "set-cookie: b=2; domain=receiver.example")
+    async with poster_to_loopback("127.0.0.1") as poster:
+        for name in ("receiver.example", "receiver.example", "hooks.receiver.example"):
+            await poster.post(ORG_ID, f"http://{name}:{receiver.port}/hook", {}, b"{}")
+    assert len(receiver.exchanges) == 3
+    assert [each.head for each in receiver.exchanges if "cookie" in each.head.lower()] == []
+
+
 @pytest.fixture
 async def tls_receiver() -> AsyncIterator[Receiver]:
     identity = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -318,7 +328,7 @@ async def tls_receiver() -> AsyncIterator[Receiver]:
 
 async def test_certificate_is_checked_against_the_name_when_the_address_is_pinned(tls_receiver: Receiver) -> None:
     async with poster_to_loopback("127.0.0.1") as poster:
-        answer = await poster.post(f"https://receiver.example:{tls_receiver.port}/hook", {}, b"{}")
+        answer = await poster.post(ORG_ID, f"https://receiver.example:{tls_receiver.port}/hook", {}, b"{}")
     assert answer.status == 204
     assert tls_receiver.exchanges[0].header("host") == f"receiver.example:{tls_receiver.port}"
 
@@ -326,16 +336,16 @@ async def test_certificate_is_checked_against_the_name_when_the_address_is_pinne
 async def test_nothing_is_sent_when_the_certificate_is_for_another_name(tls_receiver: Receiver) -> None:
     async with poster_to_loopback("127.0.0.1") as poster:
         with pytest.raises(PostFailed, match=r"no connection .*other\.example"):
-            await poster.post(f"https://other.example:{tls_receiver.port}/hook", {}, b"{}")
+            await poster.post(ORG_ID, f"https://other.example:{tls_receiver.port}/hook", {}, b"{}")
     assert tls_receiver.exchanges == []
 
 
 async def test_next_address_is_used_when_the_first_takes_no_connection(receiver: Receiver) -> None:
     async with poster_to_loopback("127.0.0.2", "127.0.0.1") as poster:
-        assert (await poster.post(f"http://receiver.example:{receiver.port}/hook", {}, b"{}")).status == 204
+        assert (await poster.post(ORG_ID, f"http://receiver.example:{receiver.port}/hook", {}, b"{}")).status == 204
 
 
 async def test_no_connection_is_made_when_it_is_refused(receiver: Receiver) -> None:
     async with poster_to_loopback("127.0.0.2") as poster:
         with pytest.raises(PostFailed, match="no connection"):
-            await poster.post(f"http://receiver.example:{receiver.port}/hook", {}, b"{}")
+            await poster.post(ORG_ID, f"http://receiver.example:{receiver.port}/hook", {}, b"{}")

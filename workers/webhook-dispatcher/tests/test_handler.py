@@ -23,6 +23,7 @@ from headrace.workers.kit.held import HeldClaim
 from headrace.workers.webhook_dispatcher.addresses import AddressRefused
 from headrace.workers.webhook_dispatcher.container import WorkerContainer
 from headrace.workers.webhook_dispatcher.handler import DeliveryFailed
+from headrace.workers.webhook_dispatcher.pinning import NameUnanswered
 from headrace.workers.webhook_dispatcher.signing import read_key, sign
 from om.tests.contracts.webhooks_storage import ODD_BODY
 
@@ -130,7 +131,14 @@ async def test_item_is_tried_again_by_policy_when_the_receiver_is_at_fault(
 @pytest.mark.parametrize("status", [429, 503])
 @pytest.mark.parametrize(
     ("value", "after"),
-    [("7", timedelta(seconds=7)), ("999999", timedelta(hours=1)), ("-1", None), ("soon", None), (None, None)],
+    [
+        ("7", timedelta(seconds=7)),
+        ("999999", timedelta(hours=1)),
+        ("-1", None),
+        ("soon", None),
+        (None, None),
+        ("0", None),
+    ],
 )
 async def test_receivers_wish_is_honoured_when_it_asks_for_time(
     publish: Publish, handle: Handle, receiver: Receiver, status: int, value: str | None, after: timedelta | None
@@ -278,6 +286,22 @@ async def test_url_is_refused_when_its_host_is_private(
         await handle(await publish("{}"))
     assert end.value.code == "url_refused"
     assert (await stored(managers, owner, endpoint)).num_consecutive_failures == 1
+
+
+async def test_endpoint_is_not_blamed_when_no_name_server_answers(
+    publish: Publish,
+    handle: Handle,
+    receiver: Receiver,
+    managers: Managers,
+    owner: OpContext,
+    endpoint: WebhookEndpoint,
+) -> None:
+    receiver.answers = [NameUnanswered("the host's name was not resolved in time")]
+    claimed = await publish("{}")
+    with pytest.raises(DeliveryFailed, match="not resolved in time") as end:
+        await handle(claimed)
+    assert end.value.after == by_policy(claimed)
+    assert (await stored(managers, owner, endpoint)).num_consecutive_failures == 0
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """Which address a request goes to: the one that was checked, under the URL's own name."""
 
 import asyncio
+import socket
+import threading
 from collections.abc import Callable, Sequence
 from ipaddress import ip_address, ip_network
 
@@ -8,7 +10,8 @@ import httpx
 import pytest
 
 from headrace.workers.webhook_dispatcher.addresses import Address, AddressRefused
-from headrace.workers.webhook_dispatcher.pinning import PinnedTransport, Resolve, resolve_by_system
+from headrace.workers.webhook_dispatcher.name_lookups import Resolve
+from headrace.workers.webhook_dispatcher.pinning import NameUnanswered, PinnedTransport, resolve_by_system
 
 PUBLIC = ("93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c")
 
@@ -104,6 +107,15 @@ async def test_no_connection_is_made_when_the_name_cannot_be_resolved(error: Exc
         await posted("http://nowhere.example/", resolve, Wire())
 
 
+@pytest.mark.parametrize("error", [socket.gaierror(socket.EAI_AGAIN, "try again"), TimeoutError("timed out")])
+async def test_receiver_is_not_blamed_when_no_name_server_answers(error: OSError) -> None:
+    async def resolve(_host: str, _port: int) -> Sequence[Address]:
+        raise error
+
+    with pytest.raises(NameUnanswered):
+        await posted("http://silent.example/", resolve, Wire())
+
+
 async def test_look_up_is_bounded_by_the_connect_timeout_when_the_resolver_hangs() -> None:
     async def resolve(_host: str, _port: int) -> Sequence[Address]:
         await asyncio.Event().wait()
@@ -111,13 +123,32 @@ async def test_look_up_is_bounded_by_the_connect_timeout_when_the_resolver_hangs
 
     pinned = PinnedTransport(httpx.MockTransport(Wire()), resolve=resolve)
     async with httpx.AsyncClient(transport=pinned, timeout=httpx.Timeout(5, connect=0.01), trust_env=False) as client:
-        with pytest.raises(httpx.ConnectTimeout, match="not resolved in time"):
+        with pytest.raises(NameUnanswered, match="not resolved in time"):
             await client.post("http://slow.example/")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.1", "0x7f000001", "2130706433", "017700000001"])
 async def test_odd_spellings_of_loopback_are_seen_through_when_they_are_resolved(host: str) -> None:
     assert await resolve_by_system(host, 80) == (ip_address("127.0.0.1"),)
+
+
+async def test_a_look_up_is_answered_when_many_others_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on = threading.Event()
+
+    def getaddrinfo(host: str, port: int, **_wanted: object) -> list[tuple[object, ...]]:
+        if host == "slow.example":
+            go_on.wait(10)
+        return [(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", (PUBLIC[0], port))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **wanted: getaddrinfo(*args[:2], **wanted))
+    slow = [asyncio.create_task(resolve_by_system("slow.example", 80)) for _ in range(40)]
+    await asyncio.sleep(0)
+    try:
+        async with asyncio.timeout(5):
+            assert await resolve_by_system("quick.example", 80) == (ip_address(PUBLIC[0]),)
+    finally:
+        go_on.set()
+        await asyncio.wait(slow)
 
 
 async def test_ipv6_literal_is_itself_when_it_is_resolved() -> None:

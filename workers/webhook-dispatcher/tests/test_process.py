@@ -43,6 +43,7 @@ def settings(
         "metrics_port": 0,
         "allow_private_addresses": True,
         "poll_interval": timedelta(milliseconds=200),
+        "retry_base": timedelta(milliseconds=10),
     }
     return WebhookDispatcherSettings.model_validate(storage_settings.model_dump() | own)
 
@@ -59,8 +60,8 @@ async def running(settings: WebhookDispatcherSettings) -> AsyncIterator[Managers
 
 
 def answering_in_turn(*statuses: int) -> Behaviour:
-    """The receiver answers each of the statuses, and asks to be tried again at once."""
-    left = [answering(status, "retry-after: 0") for status in statuses]
+    """The receiver answers each of the statuses."""
+    left = [answering(status) for status in statuses]
 
     async def answer(exchange: Exchange) -> None:
         await left.pop(0)(exchange)

@@ -7,15 +7,16 @@ CREATE TABLE core.outbox_rows (
     -- entity.changed, or work.<kind>.
     kind text NOT NULL CHECK (char_length(kind) BETWEEN 1 AND 100),
     -- Ids and settings of the effect, never personal values.
-    payload jsonb NOT NULL,
+    payload jsonb NOT NULL CHECK (jsonb_typeof(payload) = 'object'),
     -- Who asked.
     actor_id uuid NOT NULL,
     -- The request that asked.
     request_id uuid NOT NULL,
     -- The trace that the request was part of.
     traceparent text CHECK (char_length(traceparent) <= 128),
-    -- When the writer says that it happened.
-    created_at timestamptz NOT NULL,
+    -- When the writer says that it happened: within the years that every reader has, so finite too.
+    created_at timestamptz NOT NULL
+        CHECK (created_at BETWEEN '1970-01-01 00:00:00+00'::timestamptz AND '9000-01-01 00:00:00+00'::timestamptz),
     -- When the row came in, on this server's clock: the relay's lag is measured from here.
     recorded_at timestamptz NOT NULL DEFAULT now(),
     -- No relay takes the row before this instant: it is on hold with one, or waits after a failure.
@@ -32,6 +33,9 @@ CREATE TABLE core.outbox_rows (
 
 -- The relay takes what is due, oldest first; done rows are not in it, held and waiting ones are behind its range.
 CREATE INDEX outbox_rows_due ON core.outbox_rows (available_at, id) WHERE done_at IS NULL;
+
+-- The relay steps along this from tenant to tenant and gives each its share of a pass, whatever another's burst.
+CREATE INDEX outbox_rows_due_by_org ON core.outbox_rows (org_id, available_at, id) WHERE done_at IS NULL;
 
 -- The gauges read the oldest pending row at one end of this.
 CREATE INDEX outbox_rows_pending ON core.outbox_rows (recorded_at) WHERE done_at IS NULL;

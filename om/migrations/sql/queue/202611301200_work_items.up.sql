@@ -33,6 +33,8 @@ CREATE TABLE queue.work_items (
     updated_by uuid NOT NULL,
     CONSTRAINT work_items_pkey PRIMARY KEY (org_id, id),
     CONSTRAINT work_items_status_known CHECK (status IN ('queued', 'claimed', 'done', 'failed', 'cancelled')),
+    -- Infinite instants come back as ones that nothing can be compared with.
+    CONSTRAINT work_items_available_finite CHECK (isfinite(available_at)),
     -- A token and a lease exist exactly while the item is claimed.
     CONSTRAINT work_items_claim_whole CHECK (
         (status = 'claimed') = (claim_token IS NOT NULL) AND (status = 'claimed') = (lease_expires_at IS NOT NULL)

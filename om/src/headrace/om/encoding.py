@@ -5,7 +5,8 @@ results, notes) is cleaned instead, because the statement that records an outcom
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime
 from math import isfinite
 from typing import Any, Final
 
@@ -14,6 +15,9 @@ from headrace.om.exceptions import ValidationFailed
 CUT_MARK: Final = " ... (cut)"
 MAX_DEPTH: Final = 64
 """Levels of nesting that a cleaned JSON value keeps."""
+
+EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
+LATEST: Final = datetime(9000, 1, 1, tzinfo=UTC)
 
 
 def refuse_unstorable_text(field: str, value: str) -> None:
@@ -63,18 +67,52 @@ def storable_text(value: object, *, limit_bytes: int) -> str:
 
 
 def storable_json(value: object, *, limit_bytes: int) -> str:
-    """Return the value as JSON text that can be stored, whatever it is; never raises.
+    """Return the value as JSON text that can be stored, whatever it is; never raises, and always ends.
 
-    What JSON cannot say becomes its text; a value that is too large becomes an object that says so.
+    What JSON cannot say becomes its text, and a value within itself a mark; a value that is too large, or that has
+    no end, becomes an object that says so.
     """
     try:
-        text = json.dumps(_cleaned(value, depth=0), ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(_Cleaning(limit_bytes).of(value), ensure_ascii=False, separators=(",", ":"))
         size = len(text.encode())
-    except Exception:  # noqa: BLE001 - any object may misbehave in any way here
+    except _TooMuch:
+        return json.dumps({"truncated": True, "limit_bytes": limit_bytes})
+    except BaseException:  # noqa: BLE001 - any object may misbehave in any way here
         return json.dumps({"unstorable": storable_text(type(value).__name__, limit_bytes=200)})
     if size > limit_bytes:
         return json.dumps({"truncated": True, "size_bytes": size, "limit_bytes": limit_bytes})
     return text
+
+
+def refuse_unstorable_instant(field: str, value: datetime) -> None:
+    """Return when PostgreSQL holds the instant and gives it back as it was.
+
+    Raises:
+        ValidationFailed: It has no time zone, or lies outside of `EARLIEST` to `LATEST`. The ends of Python's range
+            become infinite in the database and cannot be compared afterwards.
+    """
+    if value.tzinfo is None or value.utcoffset() is None or not _is_within(value):
+        raise ValidationFailed(field, f"an instant with a time zone, from {EARLIEST:%Y} to {LATEST:%Y}")
+
+
+def storable_instant(value: datetime) -> datetime:
+    """Return the instant, or the end of the range that it lies beyond.
+
+    Raises:
+        ValueError: It has no time zone.
+    """
+    if value.tzinfo is None or value.utcoffset() is None:
+        raise ValueError("expected an instant with a time zone")
+    if _is_within(value):
+        return value
+    return EARLIEST if value.year < EARLIEST.year + 1 else LATEST
+
+
+def _is_within(value: datetime) -> bool:
+    # Years first: near the ends of Python's range an offset cannot be taken off.
+    return EARLIEST.year < value.year < LATEST.year or (
+        value.year in {EARLIEST.year, LATEST.year} and EARLIEST <= value <= LATEST
+    )
 
 
 def _plain(value: object) -> object:
@@ -105,22 +143,43 @@ def _refuse_surrogates(field: str, text: str) -> None:
 def _text_of(value: object) -> str:
     try:
         return str(value)
-    except Exception:  # noqa: BLE001 - a broken __str__ must not lose the outcome
+    except BaseException:  # noqa: BLE001 - a broken __str__ must not lose the outcome, whatever it raises
         return f"<{type(value).__name__} that has no text>"
 
 
-def _cleaned(value: object, *, depth: int) -> Any:  # noqa: ANN401 - JSON holds any of its types
-    if value is None or isinstance(value, bool | int):
-        return value if not isinstance(value, int) or abs(value) < 10**300 else str(value)
-    if isinstance(value, float):
-        return value if isfinite(value) else str(value)
-    if depth >= MAX_DEPTH:
-        return "..."
-    if isinstance(value, Mapping):
-        return {_clean_key(key): _cleaned(each, depth=depth + 1) for key, each in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_cleaned(each, depth=depth + 1) for each in value]
-    return storable_text(value, limit_bytes=1 << 20)
+class _TooMuch(Exception):  # noqa: N818 - an answer within this module
+    """The value has more parts than can be stored, or no end."""
+
+
+class _Cleaning:
+    """One walk through a value; it ends after as many parts as could be stored, whatever the value refers to."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        self._num_left = limit_bytes
+        self._open: set[int] = set()
+
+    def of(self, value: object) -> Any:  # noqa: ANN401 - JSON holds any of its types
+        self._num_left -= 1
+        if self._num_left < 0:
+            raise _TooMuch
+        if value is None or isinstance(value, bool | int):
+            return value if not isinstance(value, int) or abs(value) < 10**300 else str(value)
+        if isinstance(value, float):
+            return value if isfinite(value) else str(value)
+        if isinstance(value, Mapping | list | tuple | set | frozenset):
+            return self._within(value)
+        return storable_text(value, limit_bytes=1 << 20)
+
+    def _within(self, value: Mapping[Any, Any] | Collection[Any]) -> Any:  # noqa: ANN401 - likewise
+        if id(value) in self._open or len(self._open) >= MAX_DEPTH:
+            return "..."
+        self._open.add(id(value))
+        try:
+            if isinstance(value, Mapping):
+                return {_clean_key(key): self.of(each) for key, each in value.items()}
+            return [self.of(each) for each in value]
+        finally:
+            self._open.remove(id(value))
 
 
 def _clean_key(key: object) -> str:

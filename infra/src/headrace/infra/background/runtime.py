@@ -15,6 +15,7 @@ from datetime import timedelta
 from enum import IntEnum
 from functools import partial
 
+from headrace.infra.background.leaving import wind_down
 from headrace.infra.background.reporting import leaves, log_once
 from headrace.infra.background.signals import HeartbeatInterface, ReadinessInterface
 from headrace.infra.background.stopping import StopPhase, StopSwitch, arm, handled_signals, phases_of
@@ -70,8 +71,8 @@ class RuntimeOptions:
     """Name and limits of a process's life.
 
     A process asked to stop ends within `shutdown_timeout`, or by force within `shutdown_timeout + close_timeout`; the
-    platform's own stop window must be longer than that sum. A task that swallows its cancellation, or a thread that
-    does not return, outlives both: nothing inside the process can end those.
+    platform's own stop window must be longer than that sum. A task of the runtime's that swallows its cancellation
+    outlives both; what tasks began and left behind does not, see `headrace.infra.background.leaving`.
 
     Attributes:
         name: The process's name in log lines and errors.
@@ -278,13 +279,19 @@ class BackgroundRunner[ContextT]:
         self._loop_factory = loop_factory
 
     def run(self) -> int:
-        """Runs the process in an event loop of its own.
+        """Runs the process in an event loop of its own; waits for no task or thread that does not end.
 
         Returns:
-            The exit code, for the entrypoint to hand to `sys.exit`.
+            The exit code, for the entrypoint to hand to `sys.exit`, or to `leave_when_held` first.
         """
-        with asyncio.Runner(loop_factory=self._loop_factory) as runner:
-            return int(runner.run(self.serve()))
+        runner, has_ended = asyncio.Runner(loop_factory=self._loop_factory), True
+        try:
+            code = int(runner.run(self.serve()))
+            has_ended = runner.run(wind_down())
+        finally:
+            if has_ended:
+                runner.close()
+        return code
 
     async def serve(self, switch: StopSwitch | None = None) -> ExitCode:
         """Runs the process in the running event loop; in the main thread when it handles signals.

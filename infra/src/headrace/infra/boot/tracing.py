@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, override
 
+from headrace.infra.addresses import shown_address
 from headrace.infra.exceptions import ConfigurationInvalid
 
 if TYPE_CHECKING:
@@ -145,7 +146,9 @@ def new_tracing(endpoint: str | None, *, service: str, environment: str, release
     url = f"{endpoint.rstrip('/')}/v1/traces"
     resource = {"service.name": service, "service.version": release, "deployment.environment.name": environment}
     return OtelTracingImpl(
-        OTLPSpanExporter(endpoint=url, timeout=_EXPORT_SECONDS), resource=resource, description=f"OTLP to {url}"
+        OTLPSpanExporter(endpoint=url, timeout=_EXPORT_SECONDS),
+        resource=resource,
+        description=f"OTLP to {shown_address(url)}",
     )
 
 

@@ -2,7 +2,7 @@
 
 from headrace.infra.settings.catalogue import SettingEntry, settings_catalogue
 from headrace.infra.settings.checks import refuse_local_backends
-from headrace.infra.settings.durations import Duration, format_duration, parse_duration
+from headrace.infra.settings.durations import Duration, format_duration, parse_duration, within
 from headrace.infra.settings.loading import load_settings, misspelt_variables
 from headrace.infra.settings.process import ENV_PREFIX, ProcessSettings
 
@@ -17,4 +17,5 @@ __all__ = [
     "parse_duration",
     "refuse_local_backends",
     "settings_catalogue",
+    "within",
 ]

@@ -5,7 +5,7 @@ import re
 from datetime import timedelta
 from typing import Annotated
 
-from pydantic import BeforeValidator, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BeforeValidator, TypeAdapter, ValidationError
 
 _EXPECTED = "expected a duration of zero or more: 250ms, 5s, 2m, 1h, 1h30m, PT5S, or plain seconds"
 _UNIT_MICROSECONDS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
@@ -36,6 +36,23 @@ def parse_duration(value: object) -> timedelta:
 
 Duration = Annotated[timedelta, BeforeValidator(parse_duration)]
 """A settings field that holds a duration; `parse_duration` reads it."""
+
+
+def within(least: str, most: str) -> AfterValidator:
+    """Bound a `Duration` field, both ends included: what is outside is refused in a sentence that names the range.
+
+    Args:
+        least: The shortest that works, as `parse_duration` reads it.
+        most: The longest.
+    """
+    shortest, longest = parse_duration(least), parse_duration(most)
+
+    def checked(given: timedelta) -> timedelta:
+        if not shortest <= given <= longest:
+            raise ValueError(f"expected a duration from {least} to {most}, got {format_duration(given)}")
+        return given
+
+    return AfterValidator(checked)
 
 
 def format_duration(duration: timedelta) -> str:

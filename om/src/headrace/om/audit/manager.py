@@ -1,6 +1,7 @@
 """What the audit trail promises."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from uuid import UUID
 
 from headrace.om.audit.types.audit_entry import AuditEntry, AuditFilter
@@ -23,6 +24,21 @@ class AuditManagerInterface(ABC):
         Raises:
             ValidationFailed: The details are larger than 16 KiB or cannot be stored; nothing was written.
             Unavailable: The database did not take it; it may be appended again.
+        """
+        ...
+
+    @abstractmethod
+    async def append_many(self, entries: Sequence[tuple[OpContext, AuditEntry]]) -> tuple[InsertOutcome, ...]:
+        """Add entries of many tenants in one statement, each as `append` does; return what became of each, in order.
+
+        All or nothing where one of them is refused.
+
+        Args:
+            entries: Each with the context that signs it; at most 1000, no two of one tenant with the same id.
+
+        Raises:
+            ValidationFailed: There are too many, or the details of one do not fit; nothing was written.
+            Unavailable: The database did not take them; they may be appended again.
         """
         ...
 

@@ -8,9 +8,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from headrace.infra.topics import OutboxPending, Topics
 from headrace.infra.topics.codec import DEFAULT_NAMESPACE, channel_of, encode
 from headrace.om.context import ProvenanceScope
-from headrace.om.encoding import encode_json
 from headrace.om.exceptions import PreconditionFailed
-from headrace.om.outbox.rules import MAX_PAYLOAD_BYTES
+from headrace.om.outbox.rules import encoded_payload
 from headrace.om.outbox.types.outbox_row import OutboxRow
 from headrace.om.storage.roles import TENANT_SETTING
 
@@ -61,10 +60,10 @@ async def add_work(
 
     Raises:
         PreconditionFailed: The connection has no open transaction; nothing was written.
-        ValidationFailed: The payload cannot be stored; nothing was written.
+        ValidationFailed: The row cannot be stored; nothing was written.
         Exception: The driver's own errors, as of any other statement of the caller's transaction, which they abort.
     """
-    payload = encode_json("payload", row.payload.thawed(), limit_bytes=MAX_PAYLOAD_BYTES)
+    payload = encoded_payload(row)
     if not isinstance(connection_or_session, AsyncSession) and not connection_or_session.is_in_transaction():
         raise PreconditionFailed("add_work: expected a connection inside a transaction, whose fate the work shares")
     former = (await _first(connection_or_session, _ENTER, [str(ctx.org_id)]))[0]

@@ -28,9 +28,9 @@ class OutboxRelayInterface(ABC):
 
     @abstractmethod
     async def relay_pending(self, rctx: RequestContext, limit: int) -> RelayReport:
-        """Relay up to `limit` (1-1000) due rows of any tenant, those that have waited longest first.
+        """Relay up to `limit` (1-1000) due rows, shared out among the tenants that wait, their oldest first.
 
-        A row that cannot be relayed is tried again after a growing delay and holds up no other row.
+        A row that cannot be relayed or read is tried again after a growing delay and holds up no other row.
 
         Returns:
             What became of them. All zero: nothing was due. Call again while as many as `limit` come back.

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from headrace.om.base import FrozenMapping, Platform, utcnow
 from headrace.om.context import ProvenanceScope
-from headrace.om.encoding import encode_json, refuse_unstorable_text
+from headrace.om.encoding import encode_json, refuse_unstorable_instant, refuse_unstorable_text
 from headrace.om.exceptions import ValidationFailed
 from headrace.om.outbox.types.outbox_row import ENTITY_CHANGED_KIND, WORK_KIND_PREFIX, OutboxRow
 from headrace.om.outbox.types.row_payloads import EntityChange, WorkRequest
@@ -71,13 +71,25 @@ def work_row(  # noqa: PLR0913 - the fields of a work item that a caller may cho
         "lane": lane,
         "target_id": target_id,
         "priority": priority,
-        "available_at": utcnow() + delay if delay is not None and available_at is None else available_at,
+        "available_at": _due_at(available_at, delay),
         "max_attempts": max_attempts,
         "payload": _checked_payload(kind, payload),
     }
     refuse_unstorable_text("origin", origin)
     refuse_unstorable_text("lane", lane)
-    return _row(ctx, f"{WORK_KIND_PREFIX}{kind}", _checked(WorkRequest, fields, ""))
+    request = _checked(WorkRequest, fields, "")
+    if request.available_at is not None:
+        refuse_unstorable_instant("delay" if available_at is None else "available_at", request.available_at)
+    return _row(ctx, f"{WORK_KIND_PREFIX}{kind}", request)
+
+
+def _due_at(available_at: datetime | None, delay: timedelta | None) -> datetime | None:
+    if available_at is not None or delay is None:
+        return available_at
+    try:
+        return utcnow() + delay
+    except OverflowError as error:
+        raise ValidationFailed("delay", f"a duration that ends within the calendar, got {delay}") from error
 
 
 def _checked_payload(kind: WorkKind, payload: Platform | Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The outbox's arithmetic: how long a row waits that could not be relayed."""
+"""The outbox's rules: what a row may hold, and how long it waits that could not be relayed."""
 
 from datetime import timedelta
 from typing import Final
@@ -6,6 +6,8 @@ from typing import Final
 from pydantic import Field
 
 from headrace.om.base import Platform
+from headrace.om.encoding import encode_json, refuse_unstorable_instant
+from headrace.om.outbox.types.outbox_row import OutboxRow
 
 MAX_ERROR_BYTES: Final = 8 * 1024
 MAX_PAYLOAD_BYTES: Final = 264 * 1024
@@ -20,6 +22,16 @@ class RelayBackoff(Platform):
 
     base: timedelta = Field(default=timedelta(seconds=1), gt=timedelta(0), le=timedelta(days=1))
     cap: timedelta = Field(default=timedelta(minutes=10), gt=timedelta(0), le=timedelta(days=1))
+
+
+def encoded_payload(row: OutboxRow) -> str:
+    """Return the row's payload as JSON text, when the row can be stored and read again.
+
+    Raises:
+        ValidationFailed: Its payload or its instant cannot be; the sentence names the field.
+    """
+    refuse_unstorable_instant("created_at", row.created_at)
+    return encode_json("payload", row.payload.thawed(), limit_bytes=MAX_PAYLOAD_BYTES)
 
 
 def relay_delay(backoff: RelayBackoff, num_failures: int) -> timedelta:

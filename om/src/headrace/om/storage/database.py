@@ -46,8 +46,6 @@ class DriverStatement:
     name: str
     role: DatabaseRole
     sql: str
-    writes_once: bool = True
-    """Whether the statement is a whole unit by itself, so that it needs no transaction around it."""
 
 
 class DriverConnection(Protocol):
@@ -127,14 +125,14 @@ class Database:
             async with self._engine(key).connect() as connection:
                 raw = cast("DriverConnection", (await connection.get_raw_connection()).driver_connection)
                 try:
-                    async with self._scope(raw, stmt, org_id):
+                    async with self._scope(raw, org_id):
                         yield raw
                 except BaseException as error:
                     await _discard_when_doubtful(connection, error)
                     raise
 
-    def _scope(self, raw: Any, stmt: DriverStatement, org_id: UUID) -> AbstractAsyncContextManager[None]:  # noqa: ANN401 - asyncpg has no types
-        if org_id == EMPTY_UUID and stmt.writes_once and not self._options.transaction_pooler:
+    def _scope(self, raw: Any, org_id: UUID) -> AbstractAsyncContextManager[None]:  # noqa: ANN401 - asyncpg has no types
+        if org_id == EMPTY_UUID and not self._options.transaction_pooler:
             return _no_transaction()
         return _transaction(raw, self._opening(org_id))
 
@@ -181,6 +179,8 @@ class Database:
             pool_timeout=limits.pool_timeout.total_seconds(),
             pool_recycle=limits.connection_max_age.total_seconds(),
             pool_pre_ping=False,
+            # An error's text goes to logs and reports; what tenants wrote does not.
+            hide_parameters=True,
             connect_args=self._connect_args(key),
         )
         event.listen(engine.sync_engine, "checkout", _replace_when_closed)
@@ -258,10 +258,11 @@ async def _no_transaction() -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def _transaction(raw: Any, opening: str) -> AsyncIterator[None]:  # noqa: ANN401 - asyncpg has no types
-    await raw.execute(opening)
     try:
+        await raw.execute(opening)
         yield
     except Exception:
+        # Also where only the opening failed: its BEGIN may have been carried out before what follows it.
         await raw.execute("ROLLBACK")
         raise
     await raw.execute("COMMIT")

@@ -1,10 +1,11 @@
 """The settings of a process that reaches the databases; reading them loads no driver, so that probes stay light."""
 
 from datetime import timedelta
+from typing import Annotated
 
 from pydantic import Field, SecretStr
 
-from headrace.infra.settings import Duration, ProcessSettings
+from headrace.infra.settings import Duration, ProcessSettings, within
 from headrace.infra.topics.wakeups import DEFAULT_WINDOW
 from headrace.om.storage.roles import LOGIN_NAMES, Login
 
@@ -36,28 +37,28 @@ class StorageSettings(ProcessSettings):
     database_control_pool_size: int = Field(
         default=3, ge=2, le=50, description="Connections kept for renewals, settlements, claims and the sweep"
     )
-    database_pool_timeout: Duration = Field(
+    database_pool_timeout: Annotated[Duration, within("10ms", "5m")] = Field(
         default=timedelta(seconds=5), description="How long a checkout waits before it is Unavailable"
     )
-    database_connection_max_age: Duration = Field(
+    database_connection_max_age: Annotated[Duration, within("1s", "7d")] = Field(
         default=timedelta(minutes=30), description="A connection older than this is replaced at its next checkout"
     )
-    database_connect_timeout: Duration = Field(
+    database_connect_timeout: Annotated[Duration, within("10ms", "5m")] = Field(
         default=timedelta(seconds=5), description="How long opening a connection may take"
     )
-    database_statement_timeout: Duration = Field(
+    database_statement_timeout: Annotated[Duration, within("10ms", "1d")] = Field(
         default=timedelta(seconds=10), description="How long one statement may run"
     )
-    database_lock_timeout: Duration = Field(
+    database_lock_timeout: Annotated[Duration, within("10ms", "1d")] = Field(
         default=timedelta(seconds=5), description="How long one statement may wait for a lock"
     )
-    database_idle_in_transaction_timeout: Duration = Field(
+    database_idle_in_transaction_timeout: Annotated[Duration, within("100ms", "1d")] = Field(
         default=timedelta(seconds=15), description="How long a transaction may sit idle"
     )
     database_transaction_pooler: bool = Field(
         default=False,
         description="The URLs go through a pooler in transaction mode: no prepared statements, no session state",
     )
-    wakeup_window: Duration = Field(
+    wakeup_window: Annotated[Duration, within("0s", "1h")] = Field(
         default=DEFAULT_WINDOW, description="At most one wake-up a lane is published within this time"
     )

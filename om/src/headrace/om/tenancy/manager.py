@@ -212,7 +212,7 @@ class TenancyManagerInterface(ContextTransitionsInterface):
             expires_at: When it ends; None is never.
 
         Raises:
-            ValidationFailed: The role is SERVICE, or the name does not fit; nothing was written.
+            ValidationFailed: The role is SERVICE, or the name or the instant does not fit; nothing was written.
         """
         ...
 

@@ -64,7 +64,7 @@ def check_endpoint(org_id: UUID, endpoint: WebhookEndpoint) -> None:
 
 
 def check_url(url: str) -> None:
-    """Return when the URL is http or https with a host and carries no credentials and no fragment.
+    """Return when the URL is http or https with a host, not at port 0, without credentials and fragment.
 
     Where it leads is not looked at here: addresses are checked when a message is posted, since names change.
 
@@ -76,6 +76,8 @@ def check_url(url: str) -> None:
     parts = _split(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ValidationFailed("url", "https://HOST/PATH or http://HOST/PATH")
+    if parts.port == 0:
+        raise ValidationFailed("url", "a port from 1 to 65535")
     if "@" in parts.netloc:
         raise ValidationFailed("url", "a URL without credentials (the signature says who calls)")
     if "#" in url or "\\" in url:

@@ -1,7 +1,7 @@
 """What the queue promises, by reader: who enqueues, who holds a claim, who operates, who sweeps."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -14,14 +14,14 @@ from headrace.om.work.types.work_item import WorkItem, WorkKind
 
 
 class WorkEnqueueInterface(ABC):
-    """For who asks for work."""
+    """For who asks for work. With a context: permission WORK_ENQUEUE, else `NotAuthorized` and nothing is written."""
 
     @abstractmethod
     async def enqueue(self, ctx: OpContext, item: WorkItem) -> WorkItem:
-        """Put an item in the queue and wake its lane; return the row as it stands.
+        """Put an item in the queue and wake its lane; return it as it was written.
 
-        Safe to call again: an item whose id or idempotency key is there already is read back untouched,
-        whatever has become of it since.
+        Safe to call again: an item whose id or idempotency key is there already is read back untouched, as it
+        stands, whatever has become of it since.
 
         Args:
             ctx: Whose tenant, and who is named as having asked.
@@ -39,8 +39,13 @@ class WorkEnqueueInterface(ABC):
 
         All or nothing where a field does not fit; an item that is there already never fails the others.
 
+        Args:
+            ctx: As for `enqueue`.
+            items: At most 10 000, no two with the same id; empty is no error.
+
         Raises:
-            ValidationFailed: As for `enqueue`; the field names the item's position.
+            ValidationFailed: As for `enqueue`, the field naming the item's position; or there are too many.
+            Unavailable: As for `enqueue`; none was written, or all were.
         """
         ...
 
@@ -56,12 +61,32 @@ class WorkEnqueueInterface(ABC):
         """
         ...
 
+    @abstractmethod
+    async def enqueue_relayed_many(self, org_id: UUID, rows: Sequence[OutboxRow]) -> tuple[Exception | None, ...]:
+        """Enqueue the work of many rows of one tenant, in one statement; as safe to repeat as `enqueue_relayed`.
+
+        Where the statement is refused, the rows go one by one, so that only those fail that are refused.
+
+        Args:
+            org_id: The tenant.
+            rows: At most 10 000, each once; empty is no error.
+
+        Returns:
+            For each row, in the given order: None where its item is in the queue, else why it is not.
+
+        Raises:
+            Unavailable: The database did not take the statement; it may be called again with the same rows.
+        """
+        ...
+
 
 class WorkHolderInterface(ABC):
     """For who works: claims, and what the holder of a claim may do.
 
     Every write is conditional on the claim token in the statement itself. A stale holder's write raises
-    `WorkClaimLost` and changes nothing; after a settlement the token is spent.
+    `WorkClaimLost` and changes nothing; after a settlement the token is spent. With a context: permission
+    WORK_SETTLE, else `NotAuthorized` and nothing is written. `Unavailable` says that the database did not answer:
+    the call may be made again with the same token.
     """
 
     @abstractmethod
@@ -85,7 +110,8 @@ class WorkHolderInterface(ABC):
 
         An operation without a principal: it reads across tenants. Highest priority first, then the one
         that has been due longest. One statement; items that others are claiming are passed over. The
-        lease starts on the database's clock. Items whose tenant is gone are failed, not returned.
+        lease starts on the database's clock. Items whose tenant is gone are failed as `fail_orphaned` does, not
+        returned.
 
         Args:
             rctx: Minted by the loop for this claim.
@@ -123,7 +149,11 @@ class WorkHolderInterface(ABC):
 
     @abstractmethod
     async def park(self, ctx: OpContext, item: WorkItem, reason: str, until: datetime) -> None:
-        """Hand the item back until an instant, with a reason for operators; the attempt is refunded."""
+        """Hand the item back until an instant, with a reason for operators; the attempt is refunded.
+
+        Raises:
+            ValidationFailed: The instant has no time zone; nothing was changed.
+        """
         ...
 
     @abstractmethod
@@ -147,22 +177,21 @@ class WorkHolderInterface(ABC):
 
         A stale token is reported (`is_recorded`), never raised, and fails no neighbour. Retried in a new
         transaction when the database refuses for now; falls back to row by row when a row cannot be
-        written with the others.
+        written with the others, and then leaves out the texts that cannot be stored.
 
         Raises:
             Unavailable: The database did not answer; each may be settled again with the same token.
+            ValidationFailed: One cannot be written even without its texts. The others were written all the same, so
+                that settling them again reports them as not recorded.
         """
         ...
 
     @abstractmethod
-    async def renew_many(
-        self, ctxs: Mapping[UUID, OpContext], renewals: Sequence[Renewal], lease: timedelta
-    ) -> tuple[Renewed, ...]:
+    async def renew_many(self, renewals: Sequence[tuple[OpContext, Renewal]], lease: timedelta) -> tuple[Renewed, ...]:
         """Renew the leases of one worker's claims in one statement; return those that still hold.
 
         Args:
-            ctxs: The context of each claim, by item id.
-            renewals: The claims.
+            renewals: The claims, each with its context.
             lease: From now on the database's clock; above zero.
 
         Raises:
@@ -172,7 +201,10 @@ class WorkHolderInterface(ABC):
 
 
 class WorkOperatorInterface(ABC):
-    """For who looks after a tenant's queue."""
+    """For who looks after a tenant's queue.
+
+    Permission WORK_READ to look and WORK_OPERATE to change, else `NotAuthorized` and nothing is changed.
+    """
 
     @abstractmethod
     async def get_item(self, ctx: OpContext, item_id: UUID) -> WorkItem:
@@ -199,11 +231,11 @@ class WorkOperatorInterface(ABC):
     async def cancel(self, ctx: OpContext, item_id: UUID) -> WorkItem:
         """Cancel a queued item at once, or ask the holder of a claimed one to; return the item.
 
-        Asking twice is the same as asking once. The holder learns it at its next renewal.
+        Asking a holder twice is the same as asking once. The holder learns it at its next renewal.
 
         Raises:
             WorkItemNotFound: It is not in this tenant.
-            WorkItemInWrongState: It is settled already.
+            WorkItemInWrongState: It is settled already, cancelled ones included.
         """
         ...
 
@@ -229,7 +261,10 @@ class WorkOperatorInterface(ABC):
 
 
 class WorkSweepInterface(ABC):
-    """For the maintenance sweep; every step may run anywhere, at any time, twice."""
+    """For the maintenance sweep; every step may run anywhere, at any time, twice.
+
+    With a context: permission WORK_SWEEP, else `NotAuthorized` and nothing is changed.
+    """
 
     @abstractmethod
     async def maintenance_contexts(self, rctx: RequestContext) -> tuple[OpContext, ...]:
@@ -238,7 +273,7 @@ class WorkSweepInterface(ABC):
 
     @abstractmethod
     async def get_stale_orgs(self, rctx: RequestContext, limit: int) -> frozenset[UUID]:
-        """Return tenants that hold items whose lease has passed, at most `limit`; without a principal.
+        """Return tenants that hold items whose lease has passed, at most `limit` (1-1000); without a principal.
 
         So that a sweep asks only the tenants that need it.
         """
@@ -268,7 +303,10 @@ class WorkSweepInterface(ABC):
 
     @abstractmethod
     async def fail_orphaned(self, org_id: UUID) -> int:
-        """Fail the unsettled items of a tenant that is gone; return how many. Bounded per call; without a principal."""
+        """Fail the unsettled items of a tenant that is gone; return how many. Bounded per call; without a principal.
+
+        They are no dead letters: nobody is left who could retry them, so none is counted or named in the audit.
+        """
         ...
 
     @abstractmethod

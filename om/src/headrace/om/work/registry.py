@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, get_type_hints, override
 
-from pydantic import ValidationError
-
 from headrace.om.base import Platform
 from headrace.om.context import OpContext
 from headrace.om.exceptions import Conflict, PreconditionFailed, ValidationFailed
-from headrace.om.work.exceptions import WorkException, WorkPayloadRefused
+from headrace.om.work.exceptions import WorkException
+from headrace.om.work.payload import checked_payload
 from headrace.om.work.types.handler import WorkHandlerInterface
 from headrace.om.work.types.work_item import WORK_PAYLOADS, WorkItem, WorkKind
 
@@ -47,12 +46,7 @@ class RegisteredHandler:
         Raises:
             WorkPayloadRefused: It does not fit, or no longer; the sentence names the field.
         """
-        try:
-            return WORK_PAYLOADS[self.kind].model_validate(item.payload.thawed())
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-            path = ".".join(("payload", *(str(part) for part in first["loc"])))
-            raise WorkPayloadRefused(path, f"what {self.kind} takes ({first['msg']})") from error
+        return checked_payload(item)
 
 
 class HandlerRegistry:
@@ -78,8 +72,8 @@ class HandlerRegistry:
         Raises:
             RegistryClosed: Claiming has begun.
             HandlerRegistered: The kind has a handler already.
-            ValidationFailed: The function is not async or its parameters cannot be told apart; the sentence names
-                the function and the parameter.
+            ValidationFailed: The function is not async, or its parameters cannot be told apart or given by name; the
+                sentence names the function and the parameter.
         """
         self._refuse_when_closed(f"{kind} cannot be registered")
         if kind in self._handlers:
@@ -145,13 +139,16 @@ class _FunctionCaller:
 
 
 _PAYLOAD: Final = 2
+_BY_NAME: Final = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
 
 
 def _sources_of(kind: WorkKind, function: HandlerFunction) -> Mapping[str, int]:
     """Return, for each parameter of the function, which of context, item and payload it takes."""
-    hints = get_type_hints(function)
+    hints, parameters = _annotations_of(function), inspect.signature(function).parameters
+    if nameless := [each.name for each in parameters.values() if each.kind not in _BY_NAME]:
+        raise ValidationFailed(f"{_name_of(function)}({nameless[0]})", "a parameter that can be given by its name")
     wanted: dict[object, int] = {OpContext: 0, WorkItem: 1, WORK_PAYLOADS[kind]: _PAYLOAD}
-    sources = {name: wanted.get(hints.get(name)) for name in inspect.signature(function).parameters}
+    sources = {name: wanted.get(hints.get(name)) for name in parameters}
     if odd := [name for name, source in sources.items() if source is None]:
         raise ValidationFailed(
             f"{_name_of(function)}({odd[0]})", f"to be annotated OpContext, WorkItem or {WORK_PAYLOADS[kind].__name__}"
@@ -160,6 +157,13 @@ def _sources_of(kind: WorkKind, function: HandlerFunction) -> Mapping[str, int]:
     if list(known.values()).count(_PAYLOAD) != 1:
         raise ValidationFailed(_name_of(function), f"exactly one parameter annotated {WORK_PAYLOADS[kind].__name__}")
     return known
+
+
+def _annotations_of(function: HandlerFunction) -> Mapping[str, object]:
+    try:
+        return get_type_hints(function)
+    except (NameError, TypeError) as error:
+        raise ValidationFailed(_name_of(function), f"annotations that can be read at run time ({error})") from error
 
 
 def _name_of(handler: object) -> str:

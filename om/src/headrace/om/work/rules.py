@@ -1,8 +1,8 @@
 """The queue's arithmetic: retry delays, exhaustion, staleness, stagger, and how a run's end becomes a settlement.
 
 Pure: no clock, no I/O but a log line, no randomness but the seed's. The rules that a statement must evaluate itself
-(`is_stale`, `stale_status`, `requeue_stagger`) stand once more in `storage/impl/postgres.py`, named there as
-such, and a contract case holds the two together.
+(`is_stale`, `stale_status`, `requeue_stagger`) stand once more in `storage/impl/statements.py`, named there
+as such, and a contract case holds the two together.
 """
 
 import logging
@@ -16,8 +16,8 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from headrace.om.base import Platform
-from headrace.om.encoding import storable_json, storable_text
+from headrace.om.base import PROVENANCE_FIELDS, Platform
+from headrace.om.encoding import storable_instant, storable_json, storable_text
 from headrace.om.exceptions import NotAuthorized, NotFound, PlatformException, ValidationFailed
 from headrace.om.work.types.handler import Defer, Park, Refuse, RetryLater
 from headrace.om.work.types.settlement import Outcome, Settlement
@@ -40,6 +40,11 @@ LONGEST_DELAY: Final = timedelta(days=365)
 
 LEASE_PASSED_ERROR: Final = "the lease passed: its worker died, was cut off, or stopped renewing"
 TENANT_GONE_ERROR: Final = "the tenant is gone: nobody is left to run this for"
+
+AS_NEW: Final[Mapping[str, Any]] = MappingProxyType(
+    {name: WorkItem.model_fields[name].default for name in WorkItem.MANAGER_OWNED_FIELDS - PROVENANCE_FIELDS}
+)
+"""What the manager's own fields hold in an item that was just enqueued, or that is retried."""
 
 PERMANENT_SHAPES: Final[tuple[type[PlatformException], ...]] = (ValidationFailed, NotFound, NotAuthorized)
 """Errors that come out the same however often the work is tried."""
@@ -97,8 +102,9 @@ def is_exhausted(attempts: int, max_attempts: int) -> bool:
 
 def is_stale(item: WorkItem, now: datetime, overdue: timedelta) -> bool:
     """Return whether the item's lease passed longer ago than `overdue`, so that a sweep may take it back."""
-    held = item.status is WorkStatus.CLAIMED and item.lease_expires_at is not None
-    return held and item.lease_expires_at is not None and item.lease_expires_at < now - overdue
+    if item.status is not WorkStatus.CLAIMED or item.lease_expires_at is None:
+        return False
+    return item.lease_expires_at < now - overdue
 
 
 def stale_status(item: WorkItem, *, max_crashes: int) -> WorkStatus:
@@ -138,6 +144,11 @@ def refused(item: WorkItem, error: BaseException | str, *, code: str = "refused"
     return _settlement(item, Outcome.FAILED, last_error=error_text_of(error), error_code=_bounded_code(code))
 
 
+def orphaned(item: WorkItem) -> Settlement:
+    """Return the end of an item that was claimed for a tenant that is gone."""
+    return refused(item, TENANT_GONE_ERROR, code="tenant_gone")
+
+
 def deferred(item: WorkItem, delay: timedelta, reason: str = "") -> Settlement:
     """Return the end of a run that wants to go on later; the attempt is refunded."""
     bounded = min(max(delay, timedelta(0)), LONGEST_DELAY)
@@ -145,8 +156,16 @@ def deferred(item: WorkItem, delay: timedelta, reason: str = "") -> Settlement:
 
 
 def parked(item: WorkItem, reason: str, until: datetime) -> Settlement:
-    """Return the end of a run that wants to go on at an instant; the attempt is refunded."""
-    return _settlement(item, Outcome.PARKED, until=until, last_error=_note(reason))
+    """Return the end of a run that wants to go on at an instant; the attempt is refunded.
+
+    Raises:
+        ValidationFailed: The instant has no time zone.
+    """
+    try:
+        bounded = storable_instant(until)
+    except ValueError as error:
+        raise ValidationFailed("until", "an instant with a time zone") from error
+    return _settlement(item, Outcome.PARKED, until=bounded, last_error=_note(reason))
 
 
 def released(item: WorkItem, note: str = "") -> Settlement:
@@ -166,7 +185,7 @@ def ended_by(item: WorkItem, error: BaseException) -> Settlement:
     """
     try:
         return _steered(item, error) or failed(item, error)
-    except Exception as odd:  # noqa: BLE001 - a steering exception may carry values of any kind
+    except BaseException as odd:  # noqa: BLE001 - what was raised may carry values of any kind, or raise in turn
         return failed(item, odd)
 
 

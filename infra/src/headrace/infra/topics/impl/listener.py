@@ -232,13 +232,16 @@ class TopicListener:
 
     async def _one_connection(self) -> None:
         self._proved_at = None
-        connection = self._connect(self._take)
+        try:
+            await self._live(self._connect(self._take))
+        except Exception as error:  # noqa: BLE001 - no fault of a connection may end the listener
+            self._outage.failed(error)
+
+    async def _live(self, connection: ListenerConnectionInterface) -> None:
         try:
             async with asyncio.timeout(self._options.connect_timeout.total_seconds()):
                 await connection.open()
             await self._serve(connection)
-        except Exception as error:  # noqa: BLE001 - no fault of a connection may end the listener
-            self._outage.failed(error)
         finally:
             self._connection = None
             for event in self._confirmed.values():

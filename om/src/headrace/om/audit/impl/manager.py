@@ -1,5 +1,6 @@
 """The audit manager."""
 
+from collections.abc import Sequence
 from typing import override
 from uuid import UUID
 
@@ -8,7 +9,8 @@ from headrace.om.audit.rules import refuse_unstorable_details
 from headrace.om.audit.storage import AuditStorageInterface
 from headrace.om.audit.types.audit_entry import AuditEntry, AuditFilter
 from headrace.om.context import OpContext, Permission
-from headrace.om.paging import checked_limit
+from headrace.om.exceptions import ValidationFailed
+from headrace.om.paging import MAX_PAGE, checked_limit
 from headrace.om.storage.outcomes import InsertOutcome
 
 
@@ -21,9 +23,15 @@ class AuditManagerImpl(AuditManagerInterface):
     @override
     async def append(self, ctx: OpContext, entry: AuditEntry) -> InsertOutcome:
         ctx.require(Permission.AUDIT_APPEND)
-        refuse_unstorable_details(entry)
-        signed = entry.with_changes(created_by=ctx.user_id, request_id=ctx.request_id)
-        return await self._storage.create_entry(ctx.org_id, signed)
+        return await self._storage.create_entry(ctx.org_id, _signed(ctx, entry))
+
+    @override
+    async def append_many(self, entries: Sequence[tuple[OpContext, AuditEntry]]) -> tuple[InsertOutcome, ...]:
+        for ctx, _ in entries:
+            ctx.require(Permission.AUDIT_APPEND)
+        if len(entries) > MAX_PAGE:
+            raise ValidationFailed("entries", f"at most {MAX_PAGE}, got {len(entries)}")
+        return await self._storage.create_entries([(ctx.org_id, _signed(ctx, entry)) for ctx, entry in entries])
 
     @override
     async def get_entries(
@@ -31,3 +39,8 @@ class AuditManagerImpl(AuditManagerInterface):
     ) -> tuple[AuditEntry, ...]:
         ctx.require(Permission.AUDIT_READ)
         return await self._storage.read_entries(ctx.org_id, query, checked_limit(limit), after)
+
+
+def _signed(ctx: OpContext, entry: AuditEntry) -> AuditEntry:
+    refuse_unstorable_details(entry)
+    return entry.with_changes(created_by=ctx.user_id, request_id=ctx.request_id)

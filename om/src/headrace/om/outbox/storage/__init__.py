@@ -7,7 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from headrace.om.outbox.rules import RelayBackoff
-from headrace.om.outbox.types.outbox_row import OutboxRow
+from headrace.om.outbox.types.outbox_row import OutboxRow, TakenRow
 from headrace.om.outbox.types.relay_report import OutboxGauges
 from headrace.om.storage.outcomes import InsertOutcome
 
@@ -18,7 +18,8 @@ MAX_COUNTED: Final = 10_000
 class OutboxStorageInterface(ABC):
     """Outbox rows, each of one tenant. Every method is one statement; clocks are the storage's.
 
-    A row of another tenant is neither found nor changed. Core writes of other namespaces land their rows in their
+    A row of another tenant is neither found nor changed. A row that cannot be read is handed out as an
+    `UnreadableRow` and holds up none of those beside it. Core writes of other namespaces land their rows in their
     own transactions, not through here.
     """
 
@@ -27,13 +28,16 @@ class OutboxStorageInterface(ABC):
         """Insert a row that is due at once; ID_EXISTS where the tenant has it already, which stays as it is.
 
         Raises:
-            ValidationFailed: The payload cannot be stored or is larger than `rules.MAX_PAYLOAD_BYTES`.
+            ValidationFailed: The row cannot be stored, or its payload is larger than `rules.MAX_PAYLOAD_BYTES`.
         """
         ...
 
     @abstractmethod
-    async def take_pending(self, limit: int, hold: timedelta) -> tuple[tuple[UUID, OutboxRow], ...]:
+    async def take_pending(self, limit: int, hold: timedelta) -> tuple[tuple[UUID, TakenRow], ...]:
         """Hand out due rows of any tenant with their tenants, those due longest first, and hide them for a while.
+
+        Where more are due than the limit, it is shared out one row of each tenant after the other, so that no
+        tenant's burst holds up another's row; what some do not need goes to those that have more.
 
         Takes no tenant: the sweep carries on what any tenant's writer left behind, and the tenant is part of the
         answer. Rows that others are taking are passed over. A row that is not marked within `hold` is due again.
@@ -45,7 +49,7 @@ class OutboxStorageInterface(ABC):
         ...
 
     @abstractmethod
-    async def take_rows(self, org_id: UUID, row_ids: Sequence[UUID], hold: timedelta) -> tuple[OutboxRow, ...]:
+    async def take_rows(self, org_id: UUID, row_ids: Sequence[UUID], hold: timedelta) -> tuple[TakenRow, ...]:
         """Hand out those of the tenant's rows that are due, as `take_pending` does; the others are left out."""
         ...
 

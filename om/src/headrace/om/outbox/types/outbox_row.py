@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, Field
 
-from headrace.om.base import FrozenMapping, Identifiable, utcnow
+from headrace.om.base import FrozenMapping, Identifiable, Platform, utcnow
 
 ENTITY_CHANGED_KIND: Final = "entity.changed"
 WORK_KIND_PREFIX: Final = "work."
@@ -24,3 +24,15 @@ class OutboxRow(Identifiable):
     request_id: UUID
     traceparent: str | None = Field(default=None, max_length=128)
     created_at: AwareDatetime = Field(default_factory=utcnow)
+
+
+class UnreadableRow(Platform):
+    """A row that is there and cannot be read as an `OutboxRow`: it fails by itself and waits."""
+
+    id: UUID
+    kind: str
+    error: str
+
+
+type TakenRow = OutboxRow | UnreadableRow
+"""What a relay is handed: a row that another program landed may be anything that the table's checks let through."""

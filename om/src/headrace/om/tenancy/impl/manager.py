@@ -3,17 +3,17 @@
 import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
-from typing import Final, override
+from typing import override
 from uuid import UUID
 
 from pydantic import AwareDatetime, SecretStr
 
-from headrace.om.base import EMPTY_UUID, Trackable
+from headrace.om.base import EMPTY_UUID, Trackable, utcnow
 from headrace.om.context import OpContext, Permission, RequestContext, Role, SecurityContext
-from headrace.om.encoding import refuse_unstorable_text
-from headrace.om.exceptions import Conflict, NotAuthenticated, Unavailable, ValidationFailed
+from headrace.om.encoding import refuse_unstorable_instant, refuse_unstorable_text
+from headrace.om.exceptions import Conflict, NotAuthenticated, ValidationFailed
 from headrace.om.outbox.rows import entity_row
-from headrace.om.paging import MAX_PAGE, checked_limit
+from headrace.om.paging import all_ids, checked_limit
 from headrace.om.storage.outcomes import InsertOutcome
 from headrace.om.tenancy.exceptions import (
     ApiKeyNotFound,
@@ -44,9 +44,6 @@ from headrace.om.tenancy.types.org import Org
 from headrace.om.tenancy.types.sign_in import SignIn
 from headrace.om.tenancy.types.user import User
 from headrace.om.tenancy.types.work_origin import WorkOrigin
-
-MAX_ORG_PAGES: Final = 10_000
-"""Where `service_contexts` gives up: ten million orgs."""
 
 
 class TenancyManagerImpl(TenancyManagerInterface):
@@ -87,7 +84,7 @@ class TenancyManagerImpl(TenancyManagerInterface):
 
     @override
     async def service_contexts(self, rctx: RequestContext) -> tuple[OpContext, ...]:
-        return tuple(_service_context(rctx, org_id) for org_id in await self._live_orgs())
+        return tuple(_service_context(rctx, org_id) for org_id in await all_ids(self._storage.read_live_orgs))
 
     @override
     async def deleted_contexts(self, rctx: RequestContext, older_than: timedelta, limit: int) -> tuple[OpContext, ...]:
@@ -191,6 +188,8 @@ class TenancyManagerImpl(TenancyManagerInterface):
         ctx.require(Permission.TENANCY_ADMIN)
         refuse_service_role(role)
         _refuse_names(name)
+        if expires_at is not None:
+            refuse_unstorable_instant("expires_at", expires_at)
         secret = new_secret()
         fields = {"name": name, "role": role, "expires_at": expires_at, "user_id": ctx.user_id}
         key = _stamped(ctx, ApiKey.model_validate(fields | {"secret_hash": secret_hash(secret)}))
@@ -228,15 +227,6 @@ class TenancyManagerImpl(TenancyManagerInterface):
         principals: Principals = {pair: _work_principal(pair, members.get(pair)) for pair in asked}
         self._principals.keep(read_at, principals)
         return principals
-
-    async def _live_orgs(self) -> list[UUID]:
-        orgs: list[UUID] = []
-        for _ in range(MAX_ORG_PAGES):
-            page = await self._storage.read_live_orgs(MAX_PAGE, orgs[-1] if orgs else None)
-            orgs += page
-            if len(page) < MAX_PAGE:
-                return orgs
-        raise Unavailable(f"more than {MAX_ORG_PAGES * MAX_PAGE} orgs")
 
 
 def _principal(org_id: UUID, user_id: UUID, role: Role, credential: str) -> SecurityContext:
@@ -282,7 +272,9 @@ def _work_context(rctx: RequestContext, origin: WorkOrigin, security: SecurityCo
 
 
 def _stamped[Entity: Trackable](ctx: OpContext, entity: Entity, **changes: object) -> Entity:
-    return entity.with_changes(created_by=ctx.user_id, updated_by=ctx.user_id, **changes)
+    now = utcnow()
+    provenance = {"created_at": now, "created_by": ctx.user_id, "updated_at": now, "updated_by": ctx.user_id}
+    return entity.with_changes(**provenance | changes)
 
 
 def _refuse_names(*names: str) -> None:

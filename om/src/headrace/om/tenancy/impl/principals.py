@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
+from itertools import islice
 from typing import Final
 from uuid import UUID
 
@@ -47,7 +48,7 @@ class PrincipalCache:
             # Taken out first, so that the dictionary's order is the order of age.
             self._entries.pop(pair, None)
             self._entries[pair] = (read_at, principal)
-        for pair in list(self._entries)[: max(0, len(self._entries) - self._capacity)]:
+        for pair in list(islice(self._entries, max(0, len(self._entries) - self._capacity))):
             del self._entries[pair]
 
     def forget(self, org_id: UUID) -> None:

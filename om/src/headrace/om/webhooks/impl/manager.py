@@ -294,15 +294,16 @@ class WebhooksManagerImpl(WebhooksManagerInterface):
 
 def _stamped(ctx: OpContext, endpoint: WebhookEndpoint) -> WebhookEndpoint:
     """Return the endpoint with the manager's own fields as they start, whatever the caller sent."""
+    now = utcnow()
     return WebhookEndpoint(
         id=endpoint.id,
         name=endpoint.name,
         url=endpoint.url,
         secret_reference=endpoint.secret_reference,
         event_types=endpoint.event_types,
-        created_at=endpoint.created_at,
+        created_at=now,
         created_by=ctx.user_id,
-        updated_at=endpoint.created_at,
+        updated_at=now,
         updated_by=ctx.user_id,
     )
 

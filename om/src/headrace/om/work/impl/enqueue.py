@@ -1,34 +1,35 @@
 """Enqueueing: a create that reports what is there already, then a wake-up."""
 
+import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Any, Final, override
+from typing import Final, override
 from uuid import UUID
 
 from pydantic import ValidationError
 
-from headrace.om.base import PROVENANCE_FIELDS, utcnow
+from headrace.om.base import utcnow
 from headrace.om.context import OpContext, Permission
-from headrace.om.encoding import refuse_unstorable_text
+from headrace.om.encoding import encode_json, refuse_unstorable_instant, refuse_unstorable_text
 from headrace.om.exceptions import Unavailable, ValidationFailed
 from headrace.om.outbox.types.outbox_row import WORK_KIND_PREFIX, OutboxRow
 from headrace.om.storage.outcomes import InsertOutcome
-from headrace.om.work.exceptions import WorkPayloadRefused
 from headrace.om.work.impl.parts import WorkPart
 from headrace.om.work.manager import WorkEnqueueInterface
+from headrace.om.work.payload import checked_payload
+from headrace.om.work.rules import AS_NEW
+from headrace.om.work.types.queries import CreatedItem
 from headrace.om.work.types.settlement import Enqueued
-from headrace.om.work.types.work_item import WORK_PAYLOADS, WorkItem, WorkKind
+from headrace.om.work.types.work_item import MAX_PAYLOAD_BYTES, WorkItem, WorkKind
+
+logger = logging.getLogger(__name__)
 
 MAX_BULK: Final = 10_000
 """Items of one bulk enqueue: one statement stays within its deadline."""
 
 SOON: Final = timedelta(seconds=1)
 """Items due later than this wake nobody; the poll finds them."""
-
-_FRESH: Final[dict[str, Any]] = {
-    name: WorkItem.model_fields[name].default for name in WorkItem.MANAGER_OWNED_FIELDS - PROVENANCE_FIELDS
-}
 
 
 class WorkEnqueueImpl(WorkPart, WorkEnqueueInterface):
@@ -46,15 +47,53 @@ class WorkEnqueueImpl(WorkPart, WorkEnqueueInterface):
         if not items:
             return ()
         ready = [stamped(ctx, item, at=f"items[{index}].") for index, item in enumerate(items)]
-        created = await self._storage.create_items(ctx.org_id, ready)
-        new = {each.item_id for each in created if each.outcome is InsertOutcome.INSERTED}
-        for lane, num_items in Counter(item.lane for item in ready if item.id in new and is_due_soon(item)).items():
-            self._wakeups.wake(lane, num_items)
+        created = await self._create_many(ctx.org_id, ready)
         return tuple(Enqueued(item_id=c.item_id, is_new=c.outcome is InsertOutcome.INSERTED) for c in created)
 
     @override
     async def enqueue_relayed(self, org_id: UUID, row: OutboxRow) -> WorkItem:
         return await self._create(org_id, item_from_row(row))
+
+    @override
+    async def enqueue_relayed_many(self, org_id: UUID, rows: Sequence[OutboxRow]) -> tuple[Exception | None, ...]:
+        items: dict[UUID, WorkItem] = {}
+        refusals: dict[UUID, Exception] = {}
+        for row in rows:
+            try:
+                items[row.id] = item_from_row(row)
+            except Exception as error:  # noqa: BLE001 - whatever a row holds, the others are enqueued
+                refusals[row.id] = error
+        refusals |= await self._refusals_of(org_id, items)
+        return tuple(refusals.get(row.id) for row in rows)
+
+    async def _refusals_of(self, org_id: UUID, items: Mapping[UUID, WorkItem]) -> dict[UUID, Exception]:
+        """Enqueue the items together, or one by one where that is refused; return why which are not in the queue."""
+        if not items:
+            return {}
+        try:
+            await self._create_many(org_id, list(items.values()))
+        except Unavailable:
+            raise
+        except Exception:
+            logger.warning("%d rows of %s are enqueued one by one", len(items), org_id, exc_info=True)
+            tried = {row_id: await self._refusal_of(org_id, item) for row_id, item in items.items()}
+            return {row_id: error for row_id, error in tried.items() if error is not None}
+        return {}
+
+    async def _refusal_of(self, org_id: UUID, item: WorkItem) -> Exception | None:
+        try:
+            await self._create(org_id, item)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is this row's and handed back as such
+            return error
+        return None
+
+    async def _create_many(self, org_id: UUID, items: Sequence[WorkItem]) -> tuple[CreatedItem, ...]:
+        """Insert those that are not there yet, and wake their lanes."""
+        created = await self._storage.create_items(org_id, items)
+        new = {each.item_id for each in created if each.outcome is InsertOutcome.INSERTED}
+        for lane, num_items in Counter(item.lane for item in items if item.id in new and is_due_soon(item)).items():
+            self._wakeups.wake(lane, num_items)
+        return created
 
     async def _create(self, org_id: UUID, item: WorkItem) -> WorkItem:
         """Insert and wake, or read back what is there; an item deleted between the two is inserted after all."""
@@ -104,7 +143,8 @@ def stamped(ctx: OpContext, item: WorkItem, *, at: str = "") -> WorkItem:
     """
     refuse_misfit(item, at=at)
     actor = {"created_by": ctx.user_id, "updated_by": ctx.user_id}
-    return item.model_copy(update=_FRESH | actor | {"request_id": ctx.request_id, "traceparent": ctx.traceparent})
+    cause = {"request_id": ctx.request_id, "traceparent": ctx.traceparent}
+    return item.model_copy(update={**AS_NEW, **actor, **cause})
 
 
 def refuse_misfit(item: WorkItem, *, at: str = "") -> None:
@@ -116,12 +156,12 @@ def refuse_misfit(item: WorkItem, *, at: str = "") -> None:
     for field in ("origin", "lane", "idempotency_key"):
         if (value := getattr(item, field)) is not None:
             refuse_unstorable_text(f"{at}{field}", value)
-    try:
-        WORK_PAYLOADS[item.kind].model_validate(item.payload.thawed())
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        where = ".".join(str(part) for part in ("payload", *first["loc"]))
-        raise WorkPayloadRefused(f"{at}{where}", f"a payload of {item.kind} ({first['msg']})") from error
+    for field in ("available_at", "created_at", "updated_at"):
+        if (instant := getattr(item, field)) is not None:
+            refuse_unstorable_instant(f"{at}{field}", instant)
+    checked_payload(item, at=at)
+    # The storage encodes it again: there, nobody knows the item's place among many.
+    encode_json(f"{at}payload", item.payload.thawed(), limit_bytes=MAX_PAYLOAD_BYTES)
 
 
 def item_from_row(row: OutboxRow) -> WorkItem:
@@ -148,4 +188,4 @@ def item_from_row(row: OutboxRow) -> WorkItem:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         raise ValidationFailed(".".join(str(p) for p in ("payload", *first["loc"])), first["msg"]) from error
     refuse_misfit(item)
-    return item.model_copy(update=_FRESH)
+    return item.model_copy(update=AS_NEW)

@@ -1,7 +1,7 @@
 """Claiming, and what the holder of a claim writes: always under the claim token."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, override
 from uuid import UUID
@@ -13,7 +13,7 @@ from headrace.om.storage.database import retried
 from headrace.om.tenancy.types.work_origin import WorkOrigin
 from headrace.om.work import rules
 from headrace.om.work.exceptions import WorkClaimLost
-from headrace.om.work.impl.parts import WorkPart
+from headrace.om.work.impl.parts import WorkPart, dead_letter
 from headrace.om.work.manager import WorkHolderInterface
 from headrace.om.work.types.queries import ClaimedRow
 from headrace.om.work.types.settlement import Renewal, Renewed, Settled, Settlement
@@ -51,8 +51,8 @@ class WorkHolderImpl(WorkPart, WorkHolderInterface):
             return ()
         contexts = await self._contexts_of(rctx, rows)
         pairs = list(zip(contexts, rows, strict=True))
-        for org_id in {row.org_id for ctx, row in pairs if ctx is None}:
-            await self._storage.fail_orphaned(org_id, MAX_CLAIM)
+        if orphans := [(row.org_id, rules.orphaned(row.item)) for ctx, row in pairs if ctx is None]:
+            await self._storage.settle_batch(orphans)
         return tuple((ctx, row.item) for ctx, row in pairs if ctx is not None)
 
     async def _contexts_of(self, rctx: RequestContext, rows: Sequence[ClaimedRow]) -> tuple[OpContext | None, ...]:
@@ -118,19 +118,38 @@ class WorkHolderImpl(WorkPart, WorkHolderInterface):
         for ctx, _ in settlements:
             ctx.require(Permission.WORK_SETTLE)
         pairs = [(ctx.org_id, settlement) for ctx, settlement in settlements]
-        settled = await self._settle_batch(pairs) if pairs else ()
-        for (ctx, settlement), report in zip(settlements, settled, strict=True):
-            await self._after(ctx, settlement, report)
+        settled, refusal = await self._settle_batch(pairs) if pairs else ((), None)
+        await self._name_failed([(ctx, end, each) for (ctx, end), each in zip(settlements, settled, strict=False)])
+        if refusal is not None:
+            raise refusal
         return settled
 
-    async def _settle_batch(self, pairs: Sequence[tuple[UUID, Settlement]]) -> tuple[Settled, ...]:
+    async def _settle_batch(
+        self, pairs: Sequence[tuple[UUID, Settlement]]
+    ) -> tuple[tuple[Settled, ...], PlatformException | None]:
+        """Settle together, else row by row; return the reports, and what to raise once those are dealt with."""
         try:
-            return await retried(lambda: self._storage.settle_batch(pairs))
+            return await retried(lambda: self._storage.settle_batch(pairs)), None
         except Unavailable:
             raise
         except PlatformException as error:
             logger.warning("a batch of %d settlements is written row by row: %s", len(pairs), error)
-        return tuple([await self._settle_whatever(org_id, settlement) for org_id, settlement in pairs])
+        return await self._settle_each(pairs)
+
+    async def _settle_each(
+        self, pairs: Sequence[tuple[UUID, Settlement]]
+    ) -> tuple[tuple[Settled, ...], PlatformException | None]:
+        settled: list[Settled] = []
+        refusal: PlatformException | None = None
+        for org_id, settlement in pairs:
+            try:
+                settled.append(await self._settle_whatever(org_id, settlement))
+            except Unavailable as error:
+                return tuple(settled), error
+            except PlatformException as error:
+                settled.append(Settled(item_id=settlement.item_id, status=None))
+                refusal = refusal or error
+        return tuple(settled), refusal
 
     async def _settle_whatever(self, org_id: UUID, settlement: Settlement) -> Settled:
         """Settle one row; where the database refuses its texts, settle it without them."""
@@ -139,28 +158,31 @@ class WorkHolderImpl(WorkPart, WorkHolderInterface):
         except Unavailable:
             raise
         except PlatformException:
-            bare = settlement.model_copy(update={"last_error": NOT_STORABLE, "result_json": None})
+            bare = settlement.model_copy(update={"last_error": NOT_STORABLE, "result_json": None, "until": None})
             return await retried(lambda: self._storage.write_item(org_id, bare))
 
     async def _settle_one(self, ctx: OpContext, settlement: Settlement) -> None:
         settled = await self._settle_whatever(ctx.org_id, settlement)
         if not settled.is_recorded:
             raise _claim_lost(settlement.item_id)
-        await self._after(ctx, settlement, settled)
+        await self._name_failed([(ctx, settlement, settled)])
 
-    async def _after(self, ctx: OpContext, settlement: Settlement, settled: Settled) -> None:
-        if settled.status is WorkStatus.FAILED:
-            await self._name_dead_letter(ctx, settlement.item_id, settlement.kind, settlement.error_code)
+    async def _name_failed(self, ends: Sequence[tuple[OpContext, Settlement, Settled]]) -> None:
+        await self._name_dead_letters(
+            [
+                (ctx, dead_letter(end.item_id, end.kind, end.error_code))
+                for ctx, end, settled in ends
+                if settled.status is WorkStatus.FAILED
+            ]
+        )
 
     @override
-    async def renew_many(
-        self, ctxs: Mapping[UUID, OpContext], renewals: Sequence[Renewal], lease: timedelta
-    ) -> tuple[Renewed, ...]:
-        for renewal in renewals:
-            ctxs[renewal.item_id].require(Permission.WORK_SETTLE)
+    async def renew_many(self, renewals: Sequence[tuple[OpContext, Renewal]], lease: timedelta) -> tuple[Renewed, ...]:
+        for ctx, _ in renewals:
+            ctx.require(Permission.WORK_SETTLE)
         if not renewals:
             return ()
-        pairs = [(ctxs[renewal.item_id].org_id, renewal) for renewal in renewals]
+        pairs = [(ctx.org_id, renewal) for ctx, renewal in renewals]
         return await self._storage.extend_leases(pairs, _refuse_no_lease(lease))
 
 

@@ -1,8 +1,9 @@
 """What the parts of the work manager share: their dependencies, and what every settlement is followed by."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import batched
 from uuid import UUID
 
 from headrace.infra.topics.wakeups import CoalescedWakeups
@@ -11,7 +12,7 @@ from headrace.om.audit.types.audit_entry import AuditEntry
 from headrace.om.base import FrozenMapping
 from headrace.om.context import OpContext
 from headrace.om.exceptions import PlatformException
-from headrace.om.paging import DEFAULT_SWEEP_LIMIT
+from headrace.om.paging import DEFAULT_SWEEP_LIMIT, MAX_PAGE
 from headrace.om.tenancy import TenancyManagerInterface
 from headrace.om.work.rules import MAX_CRASHES
 from headrace.om.work.storage import WorkStorageInterface
@@ -43,6 +44,14 @@ class WorkParts:
     sweep_limit: int = DEFAULT_SWEEP_LIMIT
 
 
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """An item that failed for good: its kind, which is counted, and the entry that names it."""
+
+    kind: WorkKind
+    entry: AuditEntry
+
+
 class WorkPart:
     """The base of the manager's parts; opens nothing."""
 
@@ -55,20 +64,23 @@ class WorkPart:
         self._max_crashes = parts.max_crashes
         self._sweep_limit = parts.sweep_limit
 
-    async def _name_dead_letter(self, ctx: OpContext, item_id: UUID, kind: WorkKind, code: str | None) -> None:
-        """Count a dead letter and name it in the audit.
+    async def _name_dead_letters(self, letters: Sequence[tuple[OpContext, DeadLetter]]) -> None:
+        """Count dead letters and name them in the audit, many in one statement.
 
         The failed row is what lasts: an audit that cannot be written is logged and never undoes the settlement.
         """
-        self._on_dead_letter(kind)
-        details = FrozenMapping({"kind": kind.value, "error_code": code})
-        entry = AuditEntry(
-            action="work.dead_letter",
-            target_type="work_item",
-            target_id=item_id,
-            details=details,
-        )
-        try:
-            await self._audit.append(ctx, entry)
-        except PlatformException as error:
-            logger.error("dead letter %s could not be named in the audit: %s", item_id, error)  # noqa: TRY400 - known kind, no trace needed
+        for _, letter in letters:
+            self._on_dead_letter(letter.kind)
+        for page in batched(letters, MAX_PAGE):
+            try:
+                await self._audit.append_many([(ctx, letter.entry) for ctx, letter in page])
+            except PlatformException as error:
+                ids = ", ".join(str(letter.entry.target_id) for _, letter in page)
+                logger.error("dead letters %s could not be named in the audit: %s", ids, error)  # noqa: TRY400 - known kind, no trace needed
+
+
+def dead_letter(item_id: UUID, kind: WorkKind, code: str | None) -> DeadLetter:
+    """Return the dead letter that an item has become, with the entry that names it."""
+    details = FrozenMapping({"kind": kind.value, "error_code": code})
+    entry = AuditEntry(action="work.dead_letter", target_type="work_item", target_id=item_id, details=details)
+    return DeadLetter(kind, entry)

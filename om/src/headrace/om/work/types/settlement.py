@@ -92,9 +92,13 @@ class Renewal(Platform):
 
 
 class Renewed(Platform):
-    """A renewal that held; renewals missing from an answer did not."""
+    """A renewal that held; renewals missing from an answer did not.
+
+    The token says which: an item's id means nothing outside its tenant.
+    """
 
     item_id: UUID
+    claim_token: UUID
     is_cancel_requested: bool
 
 

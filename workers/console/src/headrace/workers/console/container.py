@@ -60,25 +60,23 @@ def build(settings: ConsoleSettings) -> ConsoleContainer:
     refuse_local_backends(settings)
     database = Database(database_options(settings))
     storage = StoragePostgresImpl(database)
-    infra = build_infra(settings)
+    return _container(settings, storage, build_infra(settings), database)
+
+
+def for_tests(settings: ConsoleSettings, storage: StorageInterface, infra: Infra) -> ConsoleContainer:
+    """Return the console over a given storage and given toolkits."""
+    return _container(settings, storage, infra, None)
+
+
+def _container(
+    settings: ConsoleSettings, storage: StorageInterface, infra: Infra, database: Database | None
+) -> ConsoleContainer:
     return ConsoleContainer(
         settings=settings,
         storage=storage,
         infra=infra,
         managers=build_managers(storage, infra),
         database=database,
-        local_secrets=_local_secrets(settings),
-    )
-
-
-def for_tests(settings: ConsoleSettings, storage: StorageInterface, infra: Infra) -> ConsoleContainer:
-    """Return the console over a given storage and given toolkits."""
-    return ConsoleContainer(
-        settings=settings,
-        storage=storage,
-        infra=infra,
-        managers=build_managers(storage, infra),
-        database=None,
         local_secrets=_local_secrets(settings),
     )
 

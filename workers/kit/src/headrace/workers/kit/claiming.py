@@ -14,6 +14,8 @@ from headrace.om.exceptions import Conflict, PlatformException
 from headrace.om.work.manager import WorkHolderInterface
 from headrace.om.work.registry import HandlerRegistry
 from headrace.om.work.types.work_item import WorkItem
+from headrace.workers.kit.backoff import backoff_of_polls
+from headrace.workers.kit.contained import contain_tasks
 from headrace.workers.kit.core import LoopCore
 from headrace.workers.kit.held import HeldClaim, Interruption
 from headrace.workers.kit.running import ItemRunner
@@ -41,6 +43,7 @@ class ClaimPlan:
         drain_mode: On stop, `release` cancels and hands back; `finish` lets items end first.
         drain_budget: How long `finish` lets them.
         claim_limit: How long a claim under way may still take when the process is cut short.
+        cut_grace: How long items may still take then, within the stop margin; one that takes longer is abandoned.
     """
 
     worker: str
@@ -52,12 +55,13 @@ class ClaimPlan:
     drain_mode: Literal["release", "finish"]
     drain_budget: timedelta
     claim_limit: timedelta = timedelta(seconds=2)
+    cut_grace: timedelta = timedelta(seconds=1)
 
 
 class ClaimLoopTask:
     """Claims and runs items until it is asked to stop, then drains.
 
-    Every item runs as a task of the loop's own group. A claimed row that does not get as far as its handler is
+    Every item runs as a task of its own, which the book holds. A claimed row that does not get as far as its handler is
     released, whatever happens in between.
     """
 
@@ -81,33 +85,49 @@ class ClaimLoopTask:
         self._metrics = core.metrics
         self._wake = asyncio.Event()
         self._may_be_more = False
+        self._backoff = backoff_of_polls(plan.poll_interval)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Claim and run items until `stop` is set; return when no item's task is left.
 
+        A cancel ends the items too. One that heeds no cancel does not hold this up for ever: it goes on by itself.
+
         Raises:
-            ExceptionGroup: With the PlatformException in it by which the queue refused in a way that no later try
-                changes, such as a missing login; items that ran are released.
+            PlatformException: The queue refused in a way that no later try changes, such as a missing login; items
+                that ran are released.
         """
         self._registry.begin_claiming()
+        contain_tasks(asyncio.get_running_loop())
+        if (own := asyncio.current_task()) is not None:
+            self._runner.is_torn_down = lambda: own.cancelling() > 0
         self._held.on_removed = self._on_room
         unsubscribe = await self._topics.subscribe(Topics.WORK_AVAILABLE, self._on_available)
         try:
-            async with asyncio.TaskGroup() as group:
-                await self._live(stop, group)
+            await self._live(stop)
         finally:
             await unsubscribe()
 
-    async def _live(self, stop: asyncio.Event, group: asyncio.TaskGroup) -> None:
+    async def _live(self, stop: asyncio.Event) -> None:
         try:
-            await self._claim_until(stop, group)
+            await self._claim_until(stop)
             await self._drain()
+            await self._held.idle.wait()
         except BaseException:
-            # Said before the group cancels the items: a cancel that nobody gave a reason for is the handler's own.
-            self._interrupt_all(Interruption.PROCESS_ENDED)
+            await self._cut(self._plan.cut_grace if stop.is_set() else self._plan.drain_budget)
             raise
 
-    async def _claim_until(self, stop: asyncio.Event, group: asyncio.TaskGroup) -> None:
+    async def _cut(self, grace: timedelta) -> None:
+        """End every item now; one that does not end within the grace is left to itself, and to its lease."""
+        claims = self._held.running()
+        for claim in claims:
+            if not claim.interrupt(Interruption.PROCESS_ENDED) and claim.task is not None:
+                claim.task.cancel()
+        if tasks := [claim.task for claim in claims if claim.task is not None]:
+            await asyncio.wait(tasks, timeout=grace.total_seconds())
+        for claim in self._held.running():
+            logger.error("item %s heeds no cancel; it is left to its lease", claim.item.id, extra=claim.identifiers)
+
+    async def _claim_until(self, stop: asyncio.Event) -> None:
         while not stop.is_set():
             # Cleared before the claim: what is enqueued from here on is seen by the claim or wakes the wait.
             self._wake.clear()
@@ -119,7 +139,7 @@ class ClaimLoopTask:
                 continue
             self._state.note_poll()
             self._may_be_more = not limit or len(claims) == limit
-            self._start(claims, group, stop)
+            self._start(claims, stop)
             if len(claims) < limit or not self._free_slots():
                 await self._clock.wait_stopped(stop, self._plan.poll_interval, wake=self._wake)
 
@@ -138,33 +158,44 @@ class ClaimLoopTask:
         pairs = await self._work.claim_many(
             RequestContext(app=plan.app), plan.lane, self._registry.kinds, plan.worker, plan.lease, limit
         )
+        self._backoff.reset()
         claims = [HeldClaim(ctx, item, sent_at, self._is_still_held) for ctx, item in pairs]
         for claim in claims:
             self._held.add(claim)
-            self._metrics.note_claimed(claim.item.kind, _waited(claim.item, plan.lease))
+        self._measure(claims)
         return claims
 
+    def _measure(self, claims: Sequence[HeldClaim]) -> None:
+        """Count what the book holds already: a measurement that fails must not keep items from being run."""
+        try:
+            for claim in claims:
+                self._metrics.note_claimed(claim.item.kind, _waited(claim.item, self._plan.lease))
+        except Exception:
+            logger.exception("%d claims could not be measured", len(claims))
+
     async def _rest_after(self, error: PlatformException, stop: asyncio.Event) -> None:
-        """Wait a whole poll interval, which no wake-up shortens: a flapping database must not make a busy loop."""
+        """Rest, which no wake-up shortens: a flapping database must not make a busy loop."""
         if not error.retryable:
             raise error
         self._metrics.note_error("claim")
         logger.warning("nothing could be claimed: %s", error)
-        await self._clock.wait_stopped(stop, self._plan.poll_interval)
+        await self._clock.wait_stopped(stop, self._backoff.next_rest())
 
-    def _start(self, claims: Sequence[HeldClaim], group: asyncio.TaskGroup, stop: asyncio.Event) -> None:
+    def _start(self, claims: Sequence[HeldClaim], stop: asyncio.Event) -> None:
         for claim in claims:
             if stop.is_set():
                 self._runner.release(claim, "claimed while stopping")
                 continue
-            task = group.create_task(self._runner.run(claim), name=f"item {claim.item.id}")
+            task = asyncio.create_task(self._runner.run(claim), name=f"item {claim.item.id}")
             self._held.note_started(claim, task)
             task.add_done_callback(partial(self._on_ended, claim))
 
-    def _on_ended(self, claim: HeldClaim, _task: asyncio.Task[None]) -> None:
+    def _on_ended(self, claim: HeldClaim, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.error("the run of item %s broke", claim.item.id, exc_info=error, extra=claim.identifiers)
         # A task that is cancelled before its first step runs no line of its coroutine.
         if claim.settlement is None:
-            self._runner.release(claim, f"not started: {claim.interruption}")
+            self._runner.give_up(claim)
         self._held.note_ended(claim)
         self._on_room()
 
@@ -174,6 +205,7 @@ class ClaimLoopTask:
             self._wake.set()
 
     async def _drain(self) -> None:
+        self._state.is_draining = True
         logger.info("draining %d items (%s)", self._held.num_running, self._plan.drain_mode)
         if self._plan.drain_mode == "finish":
             await self._clock.wait_stopped(self._held.idle, self._plan.drain_budget)
@@ -204,7 +236,8 @@ class ClaimLoopTask:
 
 
 def _waited(item: WorkItem, lease: timedelta) -> timedelta:
-    """Return how long the item had been available when it was claimed, both by the database's clock."""
+    """Return how long the item had been available when it was claimed, both by the database's clock; never below 0."""
     if item.lease_expires_at is None or item.available_at is None:
         return timedelta(0)
-    return item.lease_expires_at - lease - item.available_at
+    # In this order, since an instant that an odd clock gave may be too near the calendar's end to move.
+    return max(item.lease_expires_at - item.available_at - lease, timedelta(0))

@@ -1,6 +1,6 @@
 """The claim that the running code works under, for handlers that want to look before an outside effect."""
 
-from contextvars import ContextVar
+from contextvars import Context, ContextVar
 from typing import Final
 
 from headrace.om.work.types.handler import Claim
@@ -19,6 +19,11 @@ def current_claim() -> Claim:
     if (claim := _CURRENT.get()) is None:
         raise LookupError("no claim here: current_claim() is for code that a worker's handler runs")
     return claim
+
+
+def is_under_claim(context: Context | None) -> bool:
+    """Return whether code in this context, or in the caller's own, runs under a claim."""
+    return (_CURRENT.get() if context is None else context.get(_CURRENT)) is not None
 
 
 def enter_claim(claim: Claim) -> None:

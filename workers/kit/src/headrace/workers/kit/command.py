@@ -3,10 +3,12 @@
 import argparse
 import asyncio
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from headrace.infra.background.leaving import leave_when_held
 from headrace.infra.background.runtime import BackgroundRunner, BackgroundRuntime, ExitCode
 from headrace.infra.boot import BootedProcess, boot
 from headrace.infra.exceptions import ConfigurationInvalid
@@ -64,9 +66,12 @@ def _parser(name: str) -> argparse.ArgumentParser:
 def _serve[SettingsT: WorkerSettings, ContextT: "HasWorkLoop"](
     command: WorkerCommand[SettingsT, ContextT], settings: SettingsT
 ) -> int:
+    others = frozenset(threading.enumerate())
     with boot(settings) as booted:
         runtime = command.build_runtime(settings, booted)
-        return BackgroundRunner(runtime, loop_factory=_loop_factory()).run()
+        code = BackgroundRunner(runtime, loop_factory=_loop_factory()).run()
+    leave_when_held(code, others)
+    return code
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:

@@ -40,6 +40,7 @@ def work_loop_tasks[ContextT: HasWorkLoop](settings: WorkerSettings) -> tuple[Wo
         ("sweep", 0, lambda loop: loop.sweep),
         ("relay", 0, lambda loop: loop.relay),
         ("settler", 1, lambda loop: loop.settling),
+        ("overdue-items", 2, lambda loop: loop.overdue),
         ("lease-renewal", 2, lambda loop: loop.renewal),
         ("liveness", 3, lambda loop: loop.liveness),
         ("loop-lag", 3, lambda loop: loop.lag),

@@ -9,6 +9,7 @@ from headrace.infra.topics import TopicPayload, Topics, TopicsInterface
 from headrace.om.context import AppContext, RequestContext
 from headrace.om.exceptions import PlatformException
 from headrace.om.outbox import OutboxRelayInterface
+from headrace.workers.kit.backoff import backoff_of_polls
 from headrace.workers.kit.core import LoopCore
 from headrace.workers.kit.sweep_steps import relay_all
 
@@ -41,6 +42,7 @@ class RelayTask:
         self._clock = core.clock
         self._metrics = core.metrics
         self._wake = asyncio.Event()
+        self._backoff = backoff_of_polls(interval)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Relay until `stop` is set; the batch under way is finished first."""
@@ -48,21 +50,23 @@ class RelayTask:
         try:
             while not stop.is_set():
                 self._wake.clear()
-                # After a failure no wake-up shortens the rest: a flapping database must not make a busy loop.
-                wake = self._wake if await self._relayed() else None
-                await self._clock.wait_stopped(stop, self._interval, wake=wake)
+                if await self._relayed(stop):
+                    await self._clock.wait_stopped(stop, self._interval, wake=self._wake)
+                else:
+                    # No wake-up shortens it: a flapping database must not make a busy loop.
+                    await self._clock.wait_stopped(stop, self._backoff.next_rest())
         finally:
             await unsubscribe()
 
-    async def _relayed(self) -> bool:
+    async def _relayed(self, stop: asyncio.Event) -> bool:
         try:
-            await relay_all(self._outbox, RequestContext(app=self._app))
-        except (PlatformException, InfraException) as error:
-            if not error.retryable:
-                raise
+            await relay_all(self._outbox, RequestContext(app=self._app), stop)
+        except Exception as error:  # whatever one pass met, the next one may go well
             self._metrics.note_error("relay")
-            logger.warning("the outbox could not be relayed: %s", error)
+            is_known = isinstance(error, PlatformException | InfraException) and error.retryable
+            logger.warning("the outbox could not be relayed: %s", error, exc_info=None if is_known else error)
             return False
+        self._backoff.reset()
         return True
 
     async def _on_pending(self, _payload: TopicPayload) -> None:

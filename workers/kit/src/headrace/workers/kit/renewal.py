@@ -2,10 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, Protocol
+from uuid import UUID
 
 from headrace.om.work.manager import WorkHolderInterface
 from headrace.om.work.types.settlement import Renewal, Renewed
@@ -82,23 +83,23 @@ class LeaseRenewer:
         try:
             async with asyncio.timeout(self._times.interval.total_seconds()):
                 renewed = await self._work.renew_many(
-                    {claim.item.id: claim.ctx for claim in claims},
-                    [Renewal(item_id=claim.item.id, claim_token=claim.token) for claim in claims],
+                    [(claim.ctx, Renewal(item_id=claim.item.id, claim_token=claim.token)) for claim in claims],
                     self._times.lease,
                 )
         except Exception as error:  # noqa: BLE001 - whatever failed, the leases run on and the next try may succeed
             logger.warning("%d leases could not be renewed: %s: %s", len(claims), type(error).__name__, error)
             return False
-        self._note(claims, {each.item_id: each for each in renewed}, sent_at)
+        self._note(claims, {each.claim_token: each for each in renewed}, sent_at)
         return True
 
-    def _note(self, claims: tuple[HeldClaim, ...], renewed: dict[object, Renewed], sent_at: float) -> None:
+    def _note(self, claims: tuple[HeldClaim, ...], renewed: Mapping[UUID, Renewed], sent_at: float) -> None:
         for claim in claims:
-            answer = renewed.get(claim.item.id)
+            answer = renewed.get(claim.token)
             if answer is None:
                 claim.is_lost = True
                 continue
-            claim.renewed_sent_at = sent_at
+            # The item may have asked for itself meanwhile, and been answered sooner.
+            claim.renewed_sent_at = max(claim.renewed_sent_at, sent_at)
             claim.is_cancel_requested = claim.is_cancel_requested or answer.is_cancel_requested
         self._notify()
 
@@ -171,12 +172,11 @@ class LeaseRenewalTask:
             self._cancel(claim, Interruption.CANCEL_REQUESTED)
 
     def _cancel(self, claim: HeldClaim, why: Interruption) -> None:
-        if claim.interruption is why:
+        if not claim.interrupt(why) or why is Interruption.CANCEL_REQUESTED:
             return
-        if why is not Interruption.CANCEL_REQUESTED:
-            self._metrics.note_lease_loss(claim.item.kind, why)
-            logger.warning("item %s (%s): %s; its task is cancelled", claim.item.id, claim.item.kind, why)
-        claim.interrupt(why)
+        item = claim.item
+        self._metrics.note_lease_loss(item.kind, why)
+        logger.warning("item %s (%s): %s; its task is cancelled", item.id, item.kind, why, extra=claim.identifiers)
 
     def _next_look(self) -> timedelta:
         """Return how long until the first running claim may be in doubt, at most a tick."""

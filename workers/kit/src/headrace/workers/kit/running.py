@@ -2,11 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from time import perf_counter
-from typing import Any
+from typing import Any, Final
 
 from headrace.infra.boot import log_context
 from headrace.infra.boot.tracing import TracingInterface
@@ -21,6 +21,9 @@ from headrace.workers.kit.metrics import WorkerMetrics
 from headrace.workers.kit.settling import SettlementQueue
 
 logger = logging.getLogger(__name__)
+
+
+NO_END: Final = "the handler ended by an error that cannot be read: its own code raised when it was asked for its text"
 
 
 class HandlerTimedOut(Exception):  # noqa: N818 - the fact that an operator reads as the item's error code
@@ -68,6 +71,8 @@ class ItemRunner:
         self._settlements = settlements
         self._metrics = metrics
         self._tracing = tracing
+        self.is_torn_down: Callable[[], bool] = _stands
+        """Whether whoever started the items is being cancelled itself: then so are they, and nobody said why."""
 
     async def run(self, claim: HeldClaim) -> None:
         """Do one item's work, in a task of its own, and queue its settlement.
@@ -75,7 +80,7 @@ class ItemRunner:
         Whatever the handler raises is an end of its item; nothing goes on to the task's group.
         """
         enter_claim(claim)
-        with log_context(**_identifiers(claim)):
+        with log_context(**claim.identifiers):
             try:
                 settlement = await self._worked(claim)
             except BaseException as error:  # noqa: BLE001 - SystemExit too, and a cancel, is only this item's end
@@ -86,6 +91,16 @@ class ItemRunner:
     def release(self, claim: HeldClaim, note: str) -> None:
         """Queue the release of an item that was claimed and not run to an end."""
         self._settlements.put(claim, rules.released(claim.item, f"{note} (worker {self._worker})"))
+
+    def give_up(self, claim: HeldClaim) -> None:
+        """Queue the end of an item whose task left none: a failed attempt, but for a handler that never began.
+
+        A refund of what ran would let an item that always ends so run for ever.
+        """
+        if claim.has_begun:
+            self._settlements.put(claim, rules.failed(claim.item, NO_END))
+        else:
+            self.release(claim, f"not started: {claim.interruption}")
 
     async def _worked(self, claim: HeldClaim) -> Settlement:
         registered = self._registry.find(claim.item.kind)
@@ -103,7 +118,8 @@ class ItemRunner:
             with self._tracing.linked_span(f"work {claim.item.kind}", claim.item.traceparent, _attributes(claim)):
                 async with timeout:
                     return await registered.call(claim.ctx, claim.item, payload)
-        except TimeoutError as error:
+        except (TimeoutError, asyncio.CancelledError) as error:
+            # A handler that outlasted its timeout was cancelled more than once, and may end by any of the cancels.
             if not timeout.expired():
                 raise
             raise HandlerTimedOut(f"the handler took longer than {limit.total_seconds():g} s") from error
@@ -114,9 +130,18 @@ class ItemRunner:
         """Return the end that an error means.
 
         An interruption of the worker's outranks what the handler made of it, but for a steering answer. Without one a
-        `CancelledError` is the handler's own: its failure, like any other.
+        `CancelledError` is the handler's own: its failure, like any other. Never raises, whatever the error's own code
+        does when it is read.
         """
+        try:
+            return self._meant_by(claim, error)
+        except BaseException:  # noqa: BLE001 - the error's code may raise SystemExit, which would end the process
+            return rules.failed(claim.item, NO_END)
+
+    def _meant_by(self, claim: HeldClaim, error: BaseException) -> Settlement:
         why = claim.interruption
+        if why is None and isinstance(error, asyncio.CancelledError) and _is_cancelled(claim) and self.is_torn_down():
+            why = Interruption.PROCESS_ENDED
         if why is None or isinstance(error, Steering):
             return rules.ended_by(claim.item, error)
         if why is Interruption.CANCEL_REQUESTED:
@@ -124,14 +149,12 @@ class ItemRunner:
         return rules.released(claim.item, f"interrupted: {why} (worker {self._worker})")
 
 
-def _identifiers(claim: HeldClaim) -> dict[str, object | None]:
-    ctx, item = claim.ctx, claim.item
-    return {
-        "request_id": ctx.request_id,
-        "caused_by_request_id": ctx.caused_by_request_id,
-        "org_id": ctx.org_id,
-        "item_id": item.id,
-    }
+def _stands() -> bool:
+    return False
+
+
+def _is_cancelled(claim: HeldClaim) -> bool:
+    return claim.task is not None and claim.task.cancelling() > 0
 
 
 def _attributes(claim: HeldClaim) -> dict[str, str | int]:

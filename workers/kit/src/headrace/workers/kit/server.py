@@ -40,6 +40,7 @@ def watch_worker(core: LoopCore, topics: TopicsInterface, *, capacity: int) -> N
     metrics.watch("capacity", lambda: capacity)
     metrics.watch("running", lambda: held.num_running)
     metrics.watch("unsettled", lambda: held.num_unsettled)
+    metrics.watch("overdue", held.num_overdue)
     metrics.watch("failed_beats", lambda: state.num_failed_beats)
     metrics.watch("paused", lambda: float(state.is_paused))
     for loop in ("poll", "beat", "sweep"):

@@ -13,6 +13,7 @@ from headrace.om.exceptions import Unavailable
 from headrace.om.work import rules
 from headrace.om.work.manager import WorkHolderInterface
 from headrace.om.work.types.settlement import Settled, Settlement
+from headrace.workers.kit.backoff import Backoff
 from headrace.workers.kit.core import LoopCore
 from headrace.workers.kit.held import HeldClaim, HeldClaims
 
@@ -47,7 +48,9 @@ class SettlementQueue:
             return
         claim.settlement = settlement
         if claim.is_lost:
-            logger.warning("item %s ended after its lease was lost; nothing is written", claim.item.id)
+            logger.warning(
+                "item %s ended after its lease was lost; nothing is written", claim.item.id, extra=claim.identifiers
+            )
             self._held.remove(claim)
             return
         self._waiting.append(claim)
@@ -136,7 +139,8 @@ class Settler:
             except Unavailable:
                 raise
             except Exception:
-                logger.exception("settlement of item %s refused%s", claim.item.id, " even bare" if bare else "")
+                how = " even bare" if bare else ""
+                logger.exception("settlement of item %s refused%s", claim.item.id, how, extra=claim.identifiers)
                 continue
             self._note_answers([claim], answers)
             return
@@ -156,18 +160,25 @@ class Settler:
                 continue
             self._metrics.note_conflict(claim.item.kind)
             # After a try whose answer was lost on the way this may be our own earlier write.
-            logger.warning("item %s was not held any more when it ended %s", claim.item.id, claim.settlement.outcome)
+            ending = claim.settlement.outcome
+            logger.warning(
+                "item %s was not held any more when it ended %s", claim.item.id, ending, extra=claim.identifiers
+            )
 
     def _give_up(self, claim: HeldClaim) -> None:
         self._held.remove(claim)
         self._metrics.note_unwritten(claim.item.kind)
-        logger.error("item %s is left to the sweep: its end cannot be written; its lease passes", claim.item.id)
+        logger.error(
+            "item %s is left to the sweep: its end cannot be written; its lease passes",
+            claim.item.id,
+            extra=claim.identifiers,
+        )
 
     async def flush(self, limit: timedelta) -> None:
         """Release what was never settled and write what waits, when the process ends; for after every task.
 
         An item whose task still runs is left alone: its code may still be at work, so its lease must pass.
-        What cannot be written within the limit is named in the log, an item a line.
+        What is not written when the database refuses or the limit has passed is named in the log, an item a line.
         """
         for claim in self._held.all():
             if not claim.is_running:
@@ -180,7 +191,12 @@ class Settler:
             logger.warning("writing the last settlements took longer than %g s", limit.total_seconds())
         for claim in self._held.all():
             state = "its code still runs" if claim.is_running else "its end could not be written"
-            logger.error("item %s is still claimed: %s; it comes back when its lease passes", claim.item.id, state)
+            logger.error(
+                "item %s is still claimed: %s; it comes back when its lease passes",
+                claim.item.id,
+                state,
+                extra=claim.identifiers,
+            )
             self._metrics.note_unwritten(claim.item.kind)
 
 
@@ -192,7 +208,7 @@ class SettlerTask:
         self._queue = queue
         self._limits = limits
         self._clock = core.clock
-        self._num_refusals = 0
+        self._backoff = Backoff(FIRST_BACKOFF, limits.longest_backoff)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Settle until `stop` is set and nothing is left, or the flush limit has passed since."""
@@ -205,14 +221,9 @@ class SettlerTask:
 
     async def _pass(self, stop: asyncio.Event) -> None:
         if not len(self._queue) or await self._settler.settle_ready():
-            self._num_refusals = 0
+            self._backoff.reset()
             return
-        self._num_refusals += 1
-        await self._clock.wait_stopped(stop, self._backoff())
-
-    def _backoff(self) -> timedelta:
-        doublings = min(self._num_refusals - 1, 16)
-        return min(FIRST_BACKOFF * (1 << doublings), self._limits.longest_backoff)
+        await self._clock.wait_stopped(stop, self._backoff.next_rest())
 
 
 def _pair(claim: HeldClaim, *, bare: bool = False) -> tuple[OpContext, Settlement]:

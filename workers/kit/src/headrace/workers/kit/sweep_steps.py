@@ -1,6 +1,7 @@
 """What the sweep of every worker does, over the managers."""
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -76,17 +77,15 @@ class _QueueSteps:
         if not stale:
             return 0
         contexts = {ctx.org_id: ctx for ctx in await self._work.maintenance_contexts(rctx)}
-        moved = [
-            await (
-                self._work.requeue_stale(contexts[org_id]) if org_id in contexts else self._work.fail_orphaned(org_id)
-            )
-            for org_id in sorted(stale)
-        ]
-        return sum(moved)
+        return await _for_each(stale, lambda org_id: self._requeue_org(org_id, contexts.get(org_id)))
+
+    async def _requeue_org(self, org_id: UUID, ctx: OpContext | None) -> int:
+        return await (self._work.fail_orphaned(org_id) if ctx is None else self._work.requeue_stale(ctx))
 
     async def purge(self, rctx: RequestContext) -> int:
         """Remove items that settled longer ago than their retention."""
-        return sum([await self._purge_org(ctx) for ctx in await self._work.maintenance_contexts(rctx)])
+        contexts = {ctx.org_id: ctx for ctx in await self._work.maintenance_contexts(rctx)}
+        return await _for_each(contexts, lambda org_id: self._purge_org(contexts[org_id]))
 
     async def _purge_org(self, ctx: OpContext) -> int:
         retained_for, limit = self._retention.settled_items, self._retention.limit
@@ -94,7 +93,7 @@ class _QueueSteps:
 
     async def clear_orphans(self, rctx: RequestContext) -> int:
         """Fail what tenants that are gone left in the queue, due or not, and remove it after its retention."""
-        return sum([await self._clear_org(org_id) for org_id in sorted(await self._work.get_orphaned_orgs(rctx))])
+        return await _for_each(await self._work.get_orphaned_orgs(rctx), self._clear_org)
 
     async def _clear_org(self, org_id: UUID) -> int:
         retained_for, limit = self._retention.settled_items, self._retention.limit
@@ -137,13 +136,14 @@ class _OrgSteps:
     async def purge_messages(self, rctx: RequestContext) -> int:
         """Remove webhook messages that were published longer ago than their retention."""
         retained_for = self._retention.webhook_messages
-        contexts = await self._tenancy.service_contexts(rctx)
-        return sum([await self._purge_messages_of(ctx, retained_for) for ctx in contexts])
+        contexts = {ctx.org_id: ctx for ctx in await self._tenancy.service_contexts(rctx)}
+        return await _for_each(contexts, lambda org_id: self._purge_messages_of(contexts[org_id], retained_for))
 
     async def purge_deleted(self, rctx: RequestContext) -> int:
         """Remove orgs that were deleted longer ago than their retention; return how many."""
-        contexts = await self._tenancy.deleted_contexts(rctx, self._retention.deleted_records, BATCH)
-        return sum([await self._purge_org(ctx) for ctx in contexts])
+        deleted = await self._tenancy.deleted_contexts(rctx, self._retention.deleted_records, BATCH)
+        contexts = {ctx.org_id: ctx for ctx in deleted}
+        return await _for_each(contexts, lambda org_id: self._purge_org(contexts[org_id]))
 
     async def _purge_messages_of(self, ctx: OpContext, older_than: timedelta) -> int:
         return await _while_full(lambda: self._webhooks.purge_messages(ctx, older_than), self._retention.limit)
@@ -155,15 +155,34 @@ class _OrgSteps:
         return await self._tenancy.purge_org(ctx, self._retention.deleted_records)
 
 
-async def relay_all(outbox: OutboxRelayInterface, rctx: RequestContext) -> int:
-    """Relay due rows batch by batch until one comes back short; return how many were relayed."""
+async def relay_all(outbox: OutboxRelayInterface, rctx: RequestContext, stop: asyncio.Event | None = None) -> int:
+    """Relay due rows batch by batch until one comes back short or `stop` is set; return how many were relayed."""
     num_relayed = 0
     for _ in range(MAX_ROUNDS):
         report = await outbox.relay_pending(rctx, RELAY_BATCH)
         num_relayed += report.num_relayed
-        if report.num_relayed + report.num_failed < RELAY_BATCH:
+        if report.num_relayed + report.num_failed < RELAY_BATCH or (stop is not None and stop.is_set()):
             break
     return num_relayed
+
+
+async def _for_each(org_ids: Iterable[UUID], step: Callable[[UUID], Awaitable[int]]) -> int:
+    """Run a step for each org, in the order of their ids; return how many records all of them moved.
+
+    Raises:
+        ExceptionGroup: What failed, each error with its org, after every other org had its turn.
+    """
+    total = 0
+    errors: list[Exception] = []
+    for org_id in sorted(org_ids):
+        try:
+            total += await step(org_id)
+        except Exception as error:  # noqa: BLE001 - one org must not keep the others from being repaired
+            error.add_note(f"org {org_id}")
+            errors.append(error)
+    if errors:
+        raise ExceptionGroup(f"{len(errors)} orgs could not be swept", errors)
+    return total
 
 
 async def _while_full(step: Callable[[], Awaitable[int]], limit: int) -> int:

@@ -9,6 +9,7 @@ from random import Random
 
 from headrace.om.context import AppContext, RequestContext
 from headrace.workers.kit.core import LoopCore
+from headrace.workers.kit.until_stop import until_stop
 
 logger = logging.getLogger(__name__)
 
@@ -71,11 +72,11 @@ class SweepTask:
         self._ran_at: dict[str, float] = {}
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Sweep until `stop` is set; a stop ends the pass after the step that is under way."""
+        """Sweep until `stop` is set; a stop cuts the step under way, which is safe to repeat."""
         # The first pass comes early: a restarted fleet repairs what its predecessors left.
         wait = self._plan.interval * self._random.uniform(0, self._plan.jitter)
         while not await self._clock.wait_stopped(stop, wait):
-            await self.sweep(stop)
+            await until_stop(stop, self.sweep(stop))
             wait = self._plan.interval * self._random.uniform(1 - self._plan.jitter, 1 + self._plan.jitter)
 
     async def sweep(self, stop: asyncio.Event) -> bool:
@@ -105,6 +106,7 @@ class SweepTask:
             logger.exception("sweep step %s failed", step.name)
             return False
         self._ran_at[step.name] = started_at
+        self._state.note_sweep_step()
         self._metrics.note_swept(step.name, self._clock.elapsed(started_at), num_moved)
         if num_moved:
             logger.info("sweep step %s moved %d", step.name, num_moved)

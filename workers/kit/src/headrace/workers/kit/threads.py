@@ -5,6 +5,7 @@ import contextvars
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 
 
 async def run_in_thread[**Args, Result](
@@ -22,17 +23,36 @@ async def run_in_thread[**Args, Result](
     Raises:
         Exception: What the function raised, unless the caller was cancelled.
     """
+    return await _to_the_end(_begun(partial(function, *args, **kwargs), _name_of(function)))
+
+
+async def run_detached[**Args, Result](
+    function: Callable[Args, Result], *args: Args.args, **kwargs: Args.kwargs
+) -> Result:
+    """Run a blocking function in a thread of its own, and leave it to itself when the caller is cancelled.
+
+    For functions whose late end harms nobody, and that do end: each one left alone holds a thread until then. Unlike
+    the event loop's few shared threads, slow ones keep nobody else waiting, and the process's end waits for none.
+
+    Raises:
+        Exception: What the function raised, unless the caller was cancelled.
+    """
+    return await _begun(partial(function, *args, **kwargs), _name_of(function))
+
+
+def _begun[Result](call: Callable[[], Result], name: str) -> asyncio.Future[Result]:
     outcome: Future[Result] = Future()
+    outcome.set_running_or_notify_cancel()  # so that whoever stops waiting does not take the thread's place to answer
     context = contextvars.copy_context()
 
     def work() -> None:
         try:
-            outcome.set_result(context.run(function, *args, **kwargs))
+            outcome.set_result(context.run(call))
         except BaseException as error:  # noqa: BLE001 - whatever was raised belongs to the one who waits
             outcome.set_exception(error)
 
-    threading.Thread(target=work, name=f"run_in_thread {_name_of(function)}", daemon=True).start()
-    return await _to_the_end(asyncio.wrap_future(outcome))
+    threading.Thread(target=work, name=f"thread of {name}", daemon=True).start()
+    return asyncio.wrap_future(outcome)
 
 
 async def _to_the_end[Result](future: asyncio.Future[Result]) -> Result:

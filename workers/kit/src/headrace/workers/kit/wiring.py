@@ -22,6 +22,7 @@ from headrace.workers.kit.health import HealthLimits, LoopState
 from headrace.workers.kit.held import HeldClaims
 from headrace.workers.kit.lag import LoopLagTask
 from headrace.workers.kit.liveness import LivenessPlan, LivenessTask
+from headrace.workers.kit.overdue import OverdueTask
 from headrace.workers.kit.relaying import RelayTask
 from headrace.workers.kit.renewal import InlineRenewal, LeaseRenewalTask, LeaseTimes, RenewalHost
 from headrace.workers.kit.renewal_thread import ThreadedRenewal
@@ -46,6 +47,7 @@ class WorkLoop:
     renewal: LeaseRenewalTask
     liveness: LivenessTask
     lag: LoopLagTask
+    overdue: OverdueTask
     sweep: SweepTask
     relay: RelayTask
     server: MetricsServerTask
@@ -73,6 +75,7 @@ def build_work_loop(parts: WorkerParts, core: LoopCore, server: MetricsServerTas
         renewal=LeaseRenewalTask(_renewal_host(parts, core, times), core, times),
         liveness=LivenessTask(_liveness_plan(settings, worker), infra.cache, core, _describer(parts, core, worker)),
         lag=LoopLagTask(core, settings.loop_lag_warning),
+        overdue=OverdueTask(settings.handler_overdue_limit, core),
         sweep=SweepTask(_sweep_plan(settings, app), _steps(parts), core),
         relay=RelayTask(app, managers.outbox, infra.topics, settings.relay_interval, core),
         server=server,
@@ -91,8 +94,13 @@ def build_core(parts: WorkerParts) -> LoopCore:
         failed_beats=settings.heartbeat_failure_limit,
         poll_age=settings.poll_age_limit,
         pauses=settings.liveness_loss == "pause",
+        sweep_age=settings.sweep_age_limit,
+        listener_age=settings.listener_age_limit,
+        overdue=settings.handler_overdue_limit,
     )
-    return LoopCore(HeldClaims(), LoopState(parts.clock, limits), parts.clock, parts.metrics)
+    held, state = HeldClaims(), LoopState(parts.clock, limits)
+    state.listener_age, state.longest_overdue = parts.infra.topics.last_heard_age, held.longest_overdue
+    return LoopCore(held, state, parts.clock, parts.metrics)
 
 
 def _claim_plan(settings: WorkerSettings, worker: str, app: AppContext) -> ClaimPlan:

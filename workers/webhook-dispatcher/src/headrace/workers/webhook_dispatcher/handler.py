@@ -23,6 +23,7 @@ from headrace.om.work.types.payloads import DeliverWebhookPayload
 from headrace.om.work.types.work_item import WorkItem
 from headrace.workers.kit.claims import current_claim
 from headrace.workers.webhook_dispatcher.addresses import AddressRefused
+from headrace.workers.webhook_dispatcher.pinning import NameUnanswered
 from headrace.workers.webhook_dispatcher.posting import Answer, PostFailed, UrlUnusable, WebhookPoster
 from headrace.workers.webhook_dispatcher.signing import SecretUnusable, read_key, signed_headers
 from headrace.workers.webhook_dispatcher.verdicts import Ending, Verdict, excerpt_of, judge
@@ -101,7 +102,7 @@ class DeliverWebhookHandlerImpl(WorkHandlerInterface):
             answer = await self._posted(ctx, due, key, _webhook_id_of(item))
             return await self._settled(ctx, due.endpoint, answer)
         except DeliveryFailed as error:
-            if error.after is None:
+            if not error.after:  # "at once" too: such answers in a row would use up every attempt in a moment
                 error.after = retry_delay(self._rules.retry, item.attempts, str(item.id))
             raise
 
@@ -119,7 +120,10 @@ class DeliverWebhookHandlerImpl(WorkHandlerInterface):
         body = due.message.body.encode()
         headers = signed_headers(key, webhook_id, int(self._now().timestamp()), body)
         try:
-            return await self._poster.post(due.endpoint.url, headers, body)
+            return await self._poster.post(ctx.org_id, due.endpoint.url, headers, body)
+        except NameUnanswered as error:
+            # It says nothing of the receiver, so that its endpoint must not be disabled over it.
+            raise DeliveryFailed(str(error)) from error
         except PostFailed as error:
             await self._count_failure(ctx, due.endpoint)
             raise DeliveryFailed(str(error)) from error

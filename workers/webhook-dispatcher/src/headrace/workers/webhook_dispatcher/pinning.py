@@ -6,27 +6,35 @@ name answer differently the second time (DNS rebinding). Here one look-up serves
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Final, override
 
 import httpx
 
+from headrace.workers.kit.threads import run_detached
 from headrace.workers.webhook_dispatcher.addresses import Address, Network, check_addresses, parse_address
+from headrace.workers.webhook_dispatcher.name_lookups import NameLookups, Resolve
 
 MAX_ADDRESSES_TRIED: Final = 3
 
-type Resolve = Callable[[str, int], Awaitable[Sequence[Address]]]
-"""Returns the addresses of a host, best first; takes the port that is meant, and raises OSError when it cannot."""
+ORG_EXTENSION: Final = "headrace_org_id"
+"""The request's extension that says for which org it is made."""
+
+
+class NameUnanswered(Exception):  # noqa: N818 - named like the project's other exceptions, by what is the case
+    """No name server answered for the host in time; nothing was sent, and of the receiver this says nothing."""
 
 
 async def resolve_by_system(host: str, port: int) -> Sequence[Address]:
     """Return a host's addresses as the operating system finds them, each once; also for hosts that are addresses.
 
+    Each look-up has a thread of its own: tenants choose the name servers that are asked, and the event loop's few
+    threads would all wait for one that is slow. `NameLookups` bounds how many there are.
+
     Raises:
         OSError: The name has none, or the resolver did not answer.
     """
-    loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+    found = await run_detached(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
     return tuple(dict.fromkeys(parse_address(str(sockaddr[0])) for *_, sockaddr in found))
 
 
@@ -52,7 +60,7 @@ class PinnedTransport(httpx.AsyncBaseTransport):
         allowed: Sequence[Network] = (),
     ) -> None:
         self._inner = inner
-        self._resolve = resolve
+        self._lookups = NameLookups(resolve)
         self._allow_private = allow_private
         self._allowed = tuple(allowed)
 
@@ -62,6 +70,7 @@ class PinnedTransport(httpx.AsyncBaseTransport):
 
         Raises:
             AddressRefused: An address of the host is not allowed; nothing was connected to.
+            NameUnanswered: The name was not looked up in time; nothing was connected to.
             httpx.ConnectError: The host has no address, or none takes a connection.
         """
         host = request.url.raw_host.decode("ascii")
@@ -80,12 +89,13 @@ class PinnedTransport(httpx.AsyncBaseTransport):
 
     async def _checked_addresses(self, host: str, request: httpx.Request) -> Sequence[Address]:
         limit: float | None = request.extensions.get("timeout", {}).get("connect")
+        org_id = request.extensions.get(ORG_EXTENSION)
         try:
             async with asyncio.timeout(limit):
-                addresses = await self._resolve(host, request.url.port or _default_port(request.url))
-        except TimeoutError as error:
-            raise httpx.ConnectTimeout("the host's name was not resolved in time", request=request) from error
+                addresses = await self._lookups.find(org_id, host, request.url.port or _default_port(request.url))
         except (OSError, UnicodeError) as error:
+            if _is_silence(error):
+                raise NameUnanswered("the host's name was not resolved in time") from error
             raise httpx.ConnectError("the host's name cannot be resolved", request=request) from error
         check_addresses(addresses, allow_private=self._allow_private, allowed=self._allowed)
         return addresses
@@ -99,6 +109,10 @@ def _pinned(request: httpx.Request, host: str, address: Address) -> httpx.Reques
         stream=request.stream,
         extensions={**request.extensions, "sni_hostname": host},
     )
+
+
+def _is_silence(error: Exception) -> bool:
+    return isinstance(error, TimeoutError) or (isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN)
 
 
 def _default_port(url: httpx.URL) -> int:

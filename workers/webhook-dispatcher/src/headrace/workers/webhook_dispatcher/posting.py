@@ -6,9 +6,13 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Final, Self
+from uuid import UUID
 
 import httpx
+
+from headrace.workers.webhook_dispatcher.pinning import ORG_EXTENSION
 
 _PLAIN_HEADERS: Final = {
     "content-type": "application/json",
@@ -53,7 +57,7 @@ class UrlUnusable(Exception):  # noqa: N818 - likewise
 
 
 class WebhookPoster:
-    """Posts to the URLs of tenants: no redirects, no proxies, no connection kept for another post.
+    """Posts to the URLs of tenants: no redirects, no proxies, no cookies, no connection kept for another post.
 
     Safe to use from many tasks of one event loop. Close it in the end.
 
@@ -70,22 +74,32 @@ class WebhookPoster:
             follow_redirects=False,
             timeout=_timeout(limits),
             headers=_PLAIN_HEADERS,
+            cookies=_no_cookies(),
         )
 
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
+    async def post(self, org_id: UUID, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
         """Post the body once and return the answer, whatever its status.
 
         An answer whose status has come counts, even if its body then breaks off or takes too long.
 
+        Args:
+            org_id: Whose message it is; an org's look-ups of names are bounded.
+            url: Where to.
+            headers: Beside those that every post has.
+            body: As it is sent.
+
         Raises:
             UrlUnusable: The URL cannot be requested; nothing was sent.
             AddressRefused: The host resolves to an address that is not allowed; nothing was sent.
+            NameUnanswered: The host was not resolved in time; nothing was sent, and the receiver is not to blame.
             PostFailed: No answer; the receiver may have taken the post all the same.
         """
         started = time.monotonic()
         deadline = asyncio.get_running_loop().time() + self._limits.total_timeout.total_seconds()
         try:
-            request = self._client.build_request("POST", url, headers=dict(headers), content=body)
+            request = self._client.build_request(
+                "POST", url, headers=dict(headers), content=body, extensions={ORG_EXTENSION: org_id}
+            )
             async with asyncio.timeout_at(deadline):
                 response = await self._client.send(request, stream=True)
         except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError) as error:
@@ -116,6 +130,11 @@ def wire_transport(trust: ssl.SSLContext) -> httpx.AsyncHTTPTransport:
     """Return a transport that makes a connection for each request, over TLS with the given trust where asked."""
     unshared = httpx.Limits(max_connections=None, max_keepalive_connections=0)
     return httpx.AsyncHTTPTransport(verify=trust, trust_env=False, limits=unshared)
+
+
+def _no_cookies() -> CookieJar:
+    """Return a jar that takes none and gives none: what one tenant's receiver sets must not reach another's."""
+    return CookieJar(DefaultCookiePolicy(allowed_domains=()))
 
 
 async def _beginning(response: httpx.Response, deadline: float, max_bytes: int) -> bytes:

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, IPvAnyNetwork, model_validator
 
-from headrace.infra.settings import Duration, format_duration
+from headrace.infra.settings import Duration, format_duration, within
 from headrace.om.webhooks.types.delivery import DELIVERY_LANE
 from headrace.om.work.rules import RETRY_POLICIES
 from headrace.om.work.types.work_item import WorkKind
@@ -28,28 +28,36 @@ class WebhookDispatcherSettings(WorkerSettings):
         int, Field(ge=0, le=65535, description="Port of metrics and probes; 0 takes any free one.")
     ] = 9102
     post_connect_timeout: Annotated[
-        Duration, Field(description="For looking a host up, and again for each connection with its TLS handshake.")
+        Duration,
+        within("1ms", "5m"),
+        Field(description="For looking a host up, and again for each connection with its TLS handshake."),
     ] = timedelta(seconds=5)
     post_read_timeout: Annotated[
-        Duration, Field(description="How long a receiver may be silent within its answer.")
+        Duration, within("1ms", "1h"), Field(description="How long a receiver may be silent within its answer.")
     ] = timedelta(seconds=15)
     post_total_timeout: Annotated[
-        Duration, Field(description="How long one post may take in all; below the handler timeout.")
+        Duration,
+        within("1ms", "1d"),
+        Field(description="How long one post may take in all; below the handler timeout."),
     ] = timedelta(seconds=30)
     post_max_response_bytes: Annotated[
         int, Field(ge=1, le=10_485_760, description="Bytes of an answer's body that are read; the rest is not.")
     ] = 65_536
     retry_after_limit: Annotated[
-        Duration, Field(description="A receiver that asks for more time is tried again after this.")
+        Duration,
+        within("0s", "30d"),
+        Field(description="A receiver that asks for more time is tried again after this."),
     ] = timedelta(hours=1)
     retry_base: Annotated[
-        Duration, Field(description="Wait after the first failed attempt; each further one waits three times as long.")
+        Duration,
+        within("1ms", "30d"),
+        Field(description="Wait after the first failed attempt; each further one waits three times as long."),
     ] = RETRY_POLICIES[WorkKind.DELIVER_WEBHOOK].base
     endpoint_failure_limit: Annotated[
         int, Field(ge=1, le=1_000_000, description="An endpoint is disabled after this many failures in a row ...")
     ] = 20
     endpoint_failure_period: Annotated[
-        Duration, Field(description="... when the first of them is also this long ago.")
+        Duration, within("0s", "365d"), Field(description="... when the first of them is also this long ago.")
     ] = timedelta(days=1)
     allow_private_addresses: Annotated[
         bool, Field(description="Whether every address is posted to, loopback too; local-only.")
@@ -66,9 +74,6 @@ class WebhookDispatcherSettings(WorkerSettings):
         return self
 
     def _problems(self) -> Iterator[str]:
-        for name in ("post_connect_timeout", "post_read_timeout", "post_total_timeout", "retry_base"):
-            if getattr(self, name) <= timedelta(0):
-                yield f"{name}: expected above zero"
         if max(self.post_connect_timeout, self.post_read_timeout) > self.post_total_timeout:
             total = format_duration(self.post_total_timeout)
             yield f"post_connect_timeout and post_read_timeout: expected at most post_total_timeout={total}"

@@ -1,5 +1,6 @@
 """Audit entries in this process's memory."""
 
+from collections.abc import Sequence
 from typing import override
 from uuid import UUID
 
@@ -20,6 +21,10 @@ class AuditStorageMemoryImpl(AuditStorageInterface):
             return InsertOutcome.ID_EXISTS
         self._entries[org_id, entry.id] = entry
         return InsertOutcome.INSERTED
+
+    @override
+    async def create_entries(self, entries: Sequence[tuple[UUID, AuditEntry]]) -> tuple[InsertOutcome, ...]:
+        return tuple([await self.create_entry(org_id, entry) for org_id, entry in entries])
 
     @override
     async def read_entries(

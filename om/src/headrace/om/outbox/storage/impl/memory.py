@@ -1,15 +1,16 @@
 """Outbox rows over a table in this process."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import override
 from uuid import UUID
 
-from headrace.om.encoding import encode_json, storable_text
-from headrace.om.outbox.rules import MAX_ERROR_BYTES, MAX_PAYLOAD_BYTES, RelayBackoff, relay_delay
+from headrace.om.encoding import storable_text
+from headrace.om.outbox.rules import MAX_ERROR_BYTES, RelayBackoff, encoded_payload, relay_delay
 from headrace.om.outbox.storage import MAX_COUNTED, OutboxStorageInterface
-from headrace.om.outbox.types.outbox_row import OutboxRow
+from headrace.om.outbox.types.outbox_row import OutboxRow, TakenRow
 from headrace.om.outbox.types.relay_report import OutboxGauges
 from headrace.om.storage.clock import Clock, wall_clock
 from headrace.om.storage.outcomes import InsertOutcome
@@ -18,7 +19,7 @@ from headrace.om.storage.outcomes import InsertOutcome
 @dataclass(slots=True)
 class _Record:
     org_id: UUID
-    row: OutboxRow
+    row: TakenRow
     recorded_at: datetime
     available_at: datetime
     num_failures: int = 0
@@ -36,14 +37,17 @@ class OutboxStorageMemoryImpl(OutboxStorageInterface):
         self._clock = clock
         self._records: dict[tuple[UUID, UUID], _Record] = {}
 
-    def add(self, org_id: UUID, rows: Sequence[OutboxRow]) -> None:
+    def add(self, org_id: UUID, rows: Sequence[TakenRow]) -> None:
         """Insert rows beside a core write of another memory implementation; those that are there stay as they are.
 
+        An unreadable row stands for one that another program landed.
+
         Raises:
-            ValidationFailed: A payload cannot be stored; no row was inserted.
+            ValidationFailed: A row cannot be stored; no row was inserted.
         """
         for row in rows:
-            encode_json("payload", row.payload.thawed(), limit_bytes=MAX_PAYLOAD_BYTES)
+            if isinstance(row, OutboxRow):
+                encoded_payload(row)
         now = self._clock()
         for row in rows:
             self._records.setdefault((org_id, row.id), _Record(org_id, row, now, now))
@@ -56,14 +60,14 @@ class OutboxStorageMemoryImpl(OutboxStorageInterface):
         return InsertOutcome.INSERTED
 
     @override
-    async def take_pending(self, limit: int, hold: timedelta) -> tuple[tuple[UUID, OutboxRow], ...]:
-        taken = self._take(self._records.values(), limit, hold)
+    async def take_pending(self, limit: int, hold: timedelta) -> tuple[tuple[UUID, TakenRow], ...]:
+        taken = self._hold(_shared_out(self._due(self._records.values()), limit), hold)
         return tuple((record.org_id, record.row) for record in taken)
 
     @override
-    async def take_rows(self, org_id: UUID, row_ids: Sequence[UUID], hold: timedelta) -> tuple[OutboxRow, ...]:
-        named = self._named(org_id, row_ids)
-        return tuple(record.row for record in self._take(named, len(named), hold))
+    async def take_rows(self, org_id: UUID, row_ids: Sequence[UUID], hold: timedelta) -> tuple[TakenRow, ...]:
+        due = self._due(self._named(org_id, row_ids))
+        return tuple(record.row for record in self._hold(due, hold))
 
     @override
     async def mark_done(self, org_id: UUID, row_ids: Sequence[UUID]) -> int:
@@ -105,9 +109,26 @@ class OutboxStorageMemoryImpl(OutboxStorageInterface):
         keys = dict.fromkeys((org_id, row_id) for row_id in row_ids)
         return [self._records[key] for key in keys if key in self._records]
 
-    def _take(self, records: Iterable[_Record], limit: int, hold: timedelta) -> list[_Record]:
+    def _due(self, records: Iterable[_Record]) -> list[_Record]:
         now = self._clock()
-        due = sorted((each for each in records if each.is_due(now)), key=lambda each: (each.available_at, each.row.id))
-        for record in due[:limit]:
-            record.available_at = now + hold
-        return due[:limit]
+        return sorted((each for each in records if each.is_due(now)), key=_age)
+
+    def _hold(self, records: Sequence[_Record], hold: timedelta) -> Sequence[_Record]:
+        until = self._clock() + hold
+        for record in records:
+            record.available_at = until
+        return records
+
+
+def _age(record: _Record) -> tuple[datetime, UUID]:
+    return record.available_at, record.row.id
+
+
+def _shared_out(due: Sequence[_Record], limit: int) -> list[_Record]:
+    """Return the first of each tenant, then the second of each, and so on up to the limit, in their own order."""
+    seen: Counter[UUID] = Counter()
+    ranked: list[tuple[int, int]] = []
+    for position, record in enumerate(due):
+        seen[record.org_id] += 1
+        ranked.append((seen[record.org_id], position))
+    return [due[position] for position in sorted(position for _, position in sorted(ranked)[:limit])]

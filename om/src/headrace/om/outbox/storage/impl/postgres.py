@@ -1,6 +1,7 @@
 """Outbox rows over PostgreSQL, and the insert that other namespaces run in their own core transactions."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, override
 from uuid import UUID
@@ -17,7 +18,6 @@ from sqlalchemy import (
     func,
     literal,
     select,
-    true,
     update,
 )
 from sqlalchemy.dialects.postgresql import JSONB, insert
@@ -25,13 +25,14 @@ from sqlalchemy.dialects.postgresql.dml import Insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from headrace.om.base import EMPTY_UUID, FrozenMapping
-from headrace.om.encoding import encode_json, storable_text
-from headrace.om.outbox.rules import MAX_DOUBLINGS, MAX_ERROR_BYTES, MAX_PAYLOAD_BYTES, RelayBackoff
+from headrace.om.encoding import storable_text
+from headrace.om.outbox.rules import MAX_DOUBLINGS, MAX_ERROR_BYTES, RelayBackoff, encoded_payload
 from headrace.om.outbox.storage import MAX_COUNTED, OutboxStorageInterface
+from headrace.om.outbox.storage.impl import statements as sql
 from headrace.om.outbox.storage.tables.outbox_rows import OutboxRowTable
-from headrace.om.outbox.types.outbox_row import OutboxRow
+from headrace.om.outbox.types.outbox_row import OutboxRow, TakenRow, UnreadableRow
 from headrace.om.outbox.types.relay_report import OutboxGauges
-from headrace.om.storage.database import Database, Purpose, retried
+from headrace.om.storage.database import Database, DriverStatement, Purpose, retried
 from headrace.om.storage.outcomes import InsertOutcome
 from headrace.om.storage.roles import DatabaseRole
 
@@ -45,7 +46,7 @@ async def outbox_insert(session: AsyncSession, org_id: UUID, rows: Sequence[Outb
     are seen by the relay when the caller commits, and never when it does not.
 
     Raises:
-        ValidationFailed: A payload cannot be stored; nothing was sent to the database.
+        ValidationFailed: A row cannot be stored; nothing was sent to the database.
     """
     if rows:
         await session.execute(_insert(org_id, rows))
@@ -65,13 +66,12 @@ class OutboxStoragePostgresImpl(OutboxStorageInterface):
         return InsertOutcome.ID_EXISTS if inserted is None else InsertOutcome.INSERTED
 
     @override
-    async def take_pending(self, limit: int, hold: timedelta) -> tuple[tuple[UUID, OutboxRow], ...]:
-        return tuple(await self._take(EMPTY_UUID, true(), limit, hold, Purpose.CONTROL))
+    async def take_pending(self, limit: int, hold: timedelta) -> tuple[tuple[UUID, TakenRow], ...]:
+        return tuple(await self._take(sql.TAKE_PENDING, EMPTY_UUID, Purpose.CONTROL, limit, hold, sql.MAX_ORGS))
 
     @override
-    async def take_rows(self, org_id: UUID, row_ids: Sequence[UUID], hold: timedelta) -> tuple[OutboxRow, ...]:
-        named = (TABLE.org_id == org_id) & TABLE.id.in_(row_ids)
-        taken = await self._take(org_id, named, len(row_ids), hold, Purpose.MAIN)
+    async def take_rows(self, org_id: UUID, row_ids: Sequence[UUID], hold: timedelta) -> tuple[TakenRow, ...]:
+        taken = await self._take(sql.TAKE_ROWS, org_id, Purpose.MAIN, org_id, hold, list(row_ids))
         return tuple(row for _, row in taken)
 
     @override
@@ -122,26 +122,12 @@ class OutboxStoragePostgresImpl(OutboxStorageInterface):
         return self._database.session_for(DatabaseRole.CORE, org_id=org_id, purpose=purpose)
 
     async def _take(
-        self, org_id: UUID, which: ColumnElement[bool], limit: int, hold: timedelta, purpose: Purpose
-    ) -> list[tuple[UUID, OutboxRow]]:
-        # Locking looks at each row again as it is by then: one that another relay took meanwhile is not due any more.
-        due = (
-            select(TABLE.org_id, TABLE.id, TABLE.available_at.label("due_at"))
-            .where(which, TABLE.done_at.is_(None), TABLE.available_at <= func.now())
-            .order_by(TABLE.available_at, TABLE.id)
-            .limit(limit)
-            .with_for_update(skip_locked=True)
-            .cte("due")
-        )
-        statement = (
-            update(TABLE)
-            .where(_is_in(due))
-            .values(available_at=func.now() + _interval(hold))
-            .returning(due.c.due_at, *_COLUMNS)
-        )
-        async with self._session(org_id, purpose) as session:
-            found = (await session.execute(statement)).all()
-        return [(each.org_id, _row(each)) for each in sorted(found, key=lambda each: (each.due_at, each.id))]
+        self, stmt: DriverStatement, org_id: UUID, purpose: Purpose, *args: object
+    ) -> list[tuple[UUID, TakenRow]]:
+        async with self._database.driver_for(stmt, org_id=org_id, purpose=purpose) as connection:
+            found = await connection.fetch(stmt.sql, *args)
+        ordered = sorted(found, key=lambda each: (each["due_at"], each["id"]))
+        return [(each["org_id"], _row(each)) for each in ordered]
 
     async def _change(self, org_id: UUID, statement: Any) -> int:  # noqa: ANN401 - an update or a delete
         async def run() -> int:
@@ -152,38 +138,24 @@ class OutboxStoragePostgresImpl(OutboxStorageInterface):
         return await retried(run)
 
 
-_COLUMNS = (
-    TABLE.org_id,
-    TABLE.id,
-    TABLE.kind,
-    TABLE.payload,
-    TABLE.actor_id,
-    TABLE.request_id,
-    TABLE.traceparent,
-    TABLE.created_at,
-)
-
-
 def _insert(org_id: UUID, rows: Sequence[OutboxRow]) -> Insert:
     return insert(TABLE).values([_values(org_id, row) for row in rows]).on_conflict_do_nothing()
 
 
 def _values(org_id: UUID, row: OutboxRow) -> dict[str, Any]:
-    payload = encode_json("payload", row.payload.thawed(), limit_bytes=MAX_PAYLOAD_BYTES)
+    payload = encoded_payload(row)
     values = row.model_dump(exclude={"payload"})
     return values | {"org_id": org_id, "payload": cast(literal(payload, Text), JSONB)}
 
 
-def _row(found: Any) -> OutboxRow:  # noqa: ANN401 - a result row of _COLUMNS
-    return OutboxRow(
-        id=found.id,
-        kind=found.kind,
-        payload=FrozenMapping(found.payload),
-        actor_id=found.actor_id,
-        request_id=found.request_id,
-        traceparent=found.traceparent,
-        created_at=found.created_at,
-    )
+def _row(found: Mapping[str, Any]) -> TakenRow:
+    """Return the row as it was written, or as one that cannot be read; never raises."""
+    try:
+        fields = {name: found[name] for name in OutboxRow.model_fields}
+        return OutboxRow.model_validate(fields | {"payload": FrozenMapping(json.loads(found["payload"]))})
+    except Exception as error:  # noqa: BLE001 - whatever a row holds, those beside it are handed out
+        text = storable_text(f"{type(error).__name__}: {error}", limit_bytes=MAX_ERROR_BYTES)
+        return UnreadableRow(id=found["id"], kind=found["kind"], error=text)
 
 
 def _is_in(chosen: CTE) -> ColumnElement[bool]:

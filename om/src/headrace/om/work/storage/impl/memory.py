@@ -85,7 +85,7 @@ class WorkStorageMemoryImpl(WorkStorageInterface):
             item = self._rows.get((org_id, item_id))
             if item is None or item.status not in SETTLED_STATUSES:
                 return None
-            return self._write(org_id, item, available_at=self._clock(), **_AS_NEW)
+            return self._write(org_id, item, available_at=self._clock(), **rules.AS_NEW)
 
     @override
     async def delete_item(self, org_id: UUID, item_id: UUID) -> bool:
@@ -130,12 +130,8 @@ class WorkStorageMemoryImpl(WorkStorageInterface):
     @override
     async def extend_leases(self, renewals: Sequence[tuple[UUID, Renewal]], lease: timedelta) -> tuple[Renewed, ...]:
         async with self._lock:
-            held = [
-                self._write(org_id, item, lease_expires_at=self._clock() + lease)
-                for org_id, each in renewals
-                if (item := self._held(org_id, each.item_id, each.claim_token)) is not None
-            ]
-        return tuple(Renewed(item_id=i.id, is_cancel_requested=i.cancel_requested_at is not None) for i in held)
+            renewed = [self._extend(org_id, renewal, lease) for org_id, renewal in renewals]
+        return tuple(each for each in renewed if each is not None)
 
     @override
     async def write_progress(self, org_id: UUID, renewal: Renewal, progress: float, note: str) -> bool:
@@ -225,6 +221,16 @@ class WorkStorageMemoryImpl(WorkStorageInterface):
         if item.idempotency_key is not None:
             del self._keys[org_id, item.idempotency_key]
 
+    def _extend(self, org_id: UUID, renewal: Renewal, lease: timedelta) -> Renewed | None:
+        if (item := self._held(org_id, renewal.item_id, renewal.claim_token)) is None:
+            return None
+        held = self._write(org_id, item, lease_expires_at=self._clock() + lease)
+        return Renewed(
+            item_id=held.id,
+            claim_token=renewal.claim_token,
+            is_cancel_requested=held.cancel_requested_at is not None,
+        )
+
     def _held(self, org_id: UUID, item_id: UUID, token: UUID) -> WorkItem | None:
         item = self._rows.get((org_id, item_id))
         return item if item is not None and item.claim_token == token else None
@@ -296,25 +302,6 @@ class WorkStorageMemoryImpl(WorkStorageInterface):
 
 
 _UNCLAIMED: dict[str, Any] = {"claim_token": None, "lease_expires_at": None}
-
-_AS_NEW: dict[str, Any] = {
-    "status": WorkStatus.QUEUED,
-    "attempts": 0,
-    "crashes": 0,
-    **dict.fromkeys(
-        (
-            "claimed_by",
-            "last_error",
-            "error_code",
-            "result",
-            "progress",
-            "progress_note",
-            "started_at",
-            "settled_at",
-            "cancel_requested_at",
-        )
-    ),
-}
 
 
 def _available_at(item: WorkItem) -> Any:  # noqa: ANN401 - an instant, which a stored item always has

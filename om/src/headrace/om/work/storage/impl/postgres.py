@@ -8,6 +8,7 @@ from uuid import UUID
 import asyncpg
 
 from headrace.om.base import EMPTY_UUID
+from headrace.om.exceptions import Unavailable
 from headrace.om.storage.database import Database, DriverStatement, Purpose
 from headrace.om.storage.outcomes import InsertOutcome
 from headrace.om.work.rules import LEASE_PASSED_ERROR, STAGGER_CAP, STAGGER_STEP, TENANT_GONE_ERROR
@@ -19,6 +20,9 @@ from headrace.om.work.types.settlement import Renewal, Renewed, Settled, Settlem
 from headrace.om.work.types.work_item import WorkItem, WorkKind, WorkStatus
 
 CONTROL: Final = Purpose.CONTROL
+
+MAX_INSERT_TRIES: Final = 3
+"""How often an insert is tried whose id or key was taken by a row that is gone a moment later."""
 
 
 class WorkStoragePostgresImpl(WorkStorageInterface):
@@ -53,9 +57,18 @@ class WorkStoragePostgresImpl(WorkStorageInterface):
 
     @override
     async def create_items(self, org_id: UUID, items: Sequence[WorkItem]) -> tuple[CreatedItem, ...]:
-        inserted = {row["id"] for row in await self._rows(sql.CREATE_ITEMS, org_id, *insert_columns(items))}
-        taken = await self._taken(org_id, [item for item in items if item.id not in inserted])
-        return tuple(_created(item, inserted, taken) for item in items)
+        inserted: set[UUID] = set()
+        taken: dict[UUID | str, UUID] = {}
+        left = list(items)
+        for _ in range(MAX_INSERT_TRIES):
+            inserted |= {row["id"] for row in await self._rows(sql.CREATE_ITEMS, org_id, *insert_columns(left))}
+            left = [item for item in left if item.id not in inserted]
+            taken |= await self._taken(org_id, left)
+            # A row that was in the way and is gone by now holds nothing back.
+            left = [item for item in left if item.id not in taken and item.idempotency_key not in taken]
+            if not left:
+                return tuple(_created(item, inserted, taken) for item in items)
+        raise Unavailable("ids or keys of these items come and go; enqueue them again")
 
     async def _taken(self, org_id: UUID, items: Sequence[WorkItem]) -> dict[UUID | str, UUID]:
         """Return which row has each of the items' ids and keys."""
@@ -128,8 +141,9 @@ class WorkStoragePostgresImpl(WorkStorageInterface):
         # In one order everywhere, so that two batches never wait for each other in a circle.
         ordered = sorted(settlements, key=lambda pair: (pair[0], pair[1].item_id))
         rows = await self._rows_across(sql.SETTLE_BATCH, *_settle_columns(ordered))
-        status = {row["id"]: WorkStatus(row["status"]) for row in rows}
-        return tuple(Settled(item_id=each.item_id, status=status.get(each.item_id)) for _, each in settlements)
+        # By token: an id may be another tenant's as well, and an item's stale token may stand beside its present one.
+        status = {row["token"]: WorkStatus(row["status"]) for row in rows}
+        return tuple(Settled(item_id=each.item_id, status=status.get(each.claim_token)) for _, each in settlements)
 
     @override
     async def extend_lease(self, org_id: UUID, renewal: Renewal, lease: timedelta) -> Renewed | None:
@@ -189,7 +203,7 @@ def _created(item: WorkItem, inserted: set[UUID], taken: dict[UUID | str, UUID])
         return CreatedItem(outcome=InsertOutcome.INSERTED, item_id=item.id)
     if item.id in taken or item.idempotency_key is None:
         return CreatedItem(outcome=InsertOutcome.ID_EXISTS, item_id=item.id)
-    return CreatedItem(outcome=InsertOutcome.KEY_EXISTS, item_id=taken.get(item.idempotency_key, item.id))
+    return CreatedItem(outcome=InsertOutcome.KEY_EXISTS, item_id=taken[item.idempotency_key])
 
 
 def _first(rows: list[asyncpg.Record]) -> WorkItem | None:
@@ -207,7 +221,7 @@ def _claim_order(row: ClaimedRow) -> tuple[int, object, UUID]:
 
 
 def _renewed(row: asyncpg.Record) -> Renewed:
-    return Renewed(item_id=row["id"], is_cancel_requested=row["is_cancel_requested"])
+    return Renewed(item_id=row["id"], claim_token=row["token"], is_cancel_requested=row["is_cancel_requested"])
 
 
 def _settle_columns(settlements: Sequence[tuple[UUID, Settlement]]) -> tuple[list[Any], ...]:

@@ -30,7 +30,8 @@ def _statement(name: str, sql: str) -> DriverStatement:
 
 CREATE_ITEMS: Final = _statement(
     "create_items",
-    # Sorted by key and id, the one order in which any two enqueues meet the unique indexes: no deadlock.
+    # Sorted by key, and by id where there is none: the one order in which any two enqueues meet the unique indexes,
+    # so that they never wait for each other in a circle. Of two with one key the first in the caller's order stays.
     """
     INSERT INTO queue.work_items (
         org_id, id, kind, lane, origin, target_id, idempotency_key, request_id, traceparent, payload, priority,
@@ -47,7 +48,7 @@ CREATE_ITEMS: Final = _statement(
         id, kind, lane, origin, target_id, idempotency_key, request_id, traceparent, payload, priority, available_at,
         max_attempts, created_at, created_by, updated_at, updated_by, position
     )
-    ORDER BY n.idempotency_key NULLS LAST, n.position
+    ORDER BY n.idempotency_key NULLS LAST, CASE WHEN n.idempotency_key IS NULL THEN n.id END, n.position
     ON CONFLICT DO NOTHING
     RETURNING id
     """,
@@ -128,40 +129,36 @@ DELETE_ITEM: Final = _statement(
 )
 
 
-_DUE_LEVELS: Final = """
-    WITH RECURSIVE levels (kind, priority) AS (
-        SELECT k.kind, top.priority
-        FROM unnest($2::text[]) AS k (kind)
-        CROSS JOIN LATERAL (
-            SELECT priority FROM queue.work_items
-            WHERE status = 'queued' AND lane = $1 AND kind = k.kind
-            ORDER BY priority DESC LIMIT 1
-        ) AS top
+_LEVELS: Final = """
+    WITH RECURSIVE levels (priority) AS (
+        (
+            SELECT top.priority
+            FROM unnest($2::text[]) AS k (kind)
+            CROSS JOIN LATERAL (
+                SELECT priority FROM queue.work_items
+                WHERE status = 'queued' AND lane = $1 AND kind = k.kind
+                ORDER BY priority DESC LIMIT 1
+            ) AS top
+            ORDER BY top.priority DESC LIMIT 1
+        )
         UNION ALL
-        SELECT l.kind, lower.priority
+        SELECT lower.priority
         FROM levels AS l
         CROSS JOIN LATERAL (
-            SELECT priority FROM queue.work_items
-            WHERE status = 'queued' AND lane = $1 AND kind = l.kind AND priority < l.priority
-            ORDER BY priority DESC LIMIT 1
+            SELECT next.priority
+            FROM unnest($2::text[]) AS k (kind)
+            CROSS JOIN LATERAL (
+                SELECT priority FROM queue.work_items
+                WHERE status = 'queued' AND lane = $1 AND kind = k.kind AND priority < l.priority
+                ORDER BY priority DESC LIMIT 1
+            ) AS next
+            ORDER BY next.priority DESC LIMIT 1
         ) AS lower
-    ),
-    heads AS (
-        SELECT l.kind, l.priority, head.available_at
-        FROM levels AS l
-        CROSS JOIN LATERAL (
-            SELECT available_at FROM queue.work_items
-            WHERE status = 'queued' AND lane = $1 AND kind = l.kind AND priority = l.priority
-                AND available_at <= now()
-            ORDER BY available_at LIMIT 1
-        ) AS head
-        ORDER BY l.priority DESC, head.available_at, l.kind
     )
 """
-"""The levels (kind and priority) of a lane where something is due, in the order in which a claim serves them.
+"""The priorities in use in a lane, highest first: one descent of the claim's index for each kind and priority.
 
-`levels` walks the distinct priorities of each kind down the claim's index, one descent each, so that rows of
-other kinds and future rows of higher priorities are never read.
+Read row by row by whoever needs the next one, so that a claim that is full looks no further down.
 """
 
 
@@ -169,19 +166,33 @@ other kinds and future rows of higher priorities are never read.
 def claim_statement(limit: int) -> DriverStatement:
     """Return the claim of up to `limit` items.
 
-    Takes rows level by level and stops at the limit, locking exactly what it takes. The limit is a literal: as
-    a parameter it would make the planner guess a share of the table.
+    For each priority from the highest down: the kinds where something is due, the one that has waited longest
+    first, and their rows by age. Rows are locked while they are picked, and the picking stops at the limit, so that
+    exactly what is taken is locked and lower priorities are not even looked at. Rows of other kinds and future rows
+    are passed by the index. The limit is a literal: as a parameter it would make the planner guess a share of the
+    table.
     """
     return _statement(
         f"claim_{limit}",
         f"""
-        {_DUE_LEVELS},
+        {_LEVELS},
         picked AS (
             SELECT due.org_id, due.id
-            FROM heads AS h
+            FROM levels AS l
+            CROSS JOIN LATERAL (
+                SELECT k.kind
+                FROM unnest($2::text[]) AS k (kind)
+                CROSS JOIN LATERAL (
+                    SELECT available_at FROM queue.work_items
+                    WHERE status = 'queued' AND lane = $1 AND kind = k.kind AND priority = l.priority
+                        AND available_at <= now()
+                    ORDER BY available_at LIMIT 1
+                ) AS head
+                ORDER BY head.available_at, k.kind
+            ) AS h
             CROSS JOIN LATERAL (
                 SELECT org_id, id FROM queue.work_items
-                WHERE status = 'queued' AND lane = $1 AND kind = h.kind AND priority = h.priority
+                WHERE status = 'queued' AND lane = $1 AND kind = h.kind AND priority = l.priority
                     AND available_at <= now()
                 ORDER BY available_at, id LIMIT {limit} FOR UPDATE SKIP LOCKED
             ) AS due
@@ -218,7 +229,7 @@ SETTLE_BATCH: Final = _statement(
         $9::text[], $10::text[]
     ) AS s (org_id, id, token, status, delay, until, refund, last_error, error_code, result)
     WHERE i.org_id = s.org_id AND i.id = s.id AND i.claim_token = s.token
-    RETURNING i.id, i.status
+    RETURNING s.token, i.status
     """,
 )
 
@@ -230,7 +241,7 @@ EXTEND_LEASES: Final = _statement(
         lease_expires_at = now() + $4::interval, updated_at = now(), updated_by = {PLATFORM}
     FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS r (org_id, id, token)
     WHERE i.org_id = r.org_id AND i.id = r.id AND i.claim_token = r.token
-    RETURNING i.id, i.cancel_requested_at IS NOT NULL AS is_cancel_requested
+    RETURNING r.id, r.token, i.cancel_requested_at IS NOT NULL AS is_cancel_requested
     """,
 )
 

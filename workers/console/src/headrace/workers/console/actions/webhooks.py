@@ -10,7 +10,7 @@ from uuid import UUID
 from pydantic import SecretStr
 
 from headrace.om.base import new_id
-from headrace.om.webhooks.rules import check_url, secret_name
+from headrace.om.webhooks.rules import check_endpoint, check_url, secret_name
 from headrace.om.webhooks.types.endpoint import WebhookEndpoint
 from headrace.om.webhooks.types.message import PublishedMessage
 from headrace.workers.console.actions.session import Session
@@ -60,15 +60,20 @@ async def add_endpoint(session: Session, wish: EndpointWish) -> AddedEndpoint:
     """
     check_url(wish.url)
     endpoint_id = new_id()
-    generated = None if wish.secret_reference is not None else new_signing_secret()
-    reference = wish.secret_reference or await _kept(session, endpoint_id, generated)
+    own_name = secret_name(session.ctx.org_id, f"webhook-{endpoint_id.hex}")
     endpoint = WebhookEndpoint(
         id=endpoint_id,
         name=_host(wish.url) if wish.name is None else wish.name,
         url=wish.url,
-        secret_reference=reference,
+        secret_reference=wish.secret_reference or f"file:{own_name}",
         event_types=wish.event_types,
     )
+    # Before a secret is kept: one that no endpoint names would stay for ever.
+    check_endpoint(session.ctx.org_id, endpoint)
+    generated = None
+    if wish.secret_reference is None:
+        generated = new_signing_secret()
+        endpoint = endpoint.with_changes(secret_reference=await _kept(session, own_name, generated))
     return AddedEndpoint(await session.managers.webhooks.add_endpoint(session.ctx, endpoint), generated)
 
 
@@ -94,11 +99,11 @@ def _host(url: str) -> str:
     return (urlsplit(url).hostname or url)[:MAX_NAME_LENGTH]
 
 
-async def _kept(session: Session, endpoint_id: UUID, secret: SecretStr | None) -> str:
+async def _kept(session: Session, name: str, secret: SecretStr) -> str:
     store = session.container.local_secrets
-    if store is None or secret is None:
+    if store is None:
         raise SecretsStoreMissing(
             "a signing secret cannot be generated: HEADRACE_SECRETS_DIR names no folder to keep it in;"
             " give --secret-reference instead"
         )
-    return await store.put(secret_name(session.ctx.org_id, f"webhook-{endpoint_id.hex}"), secret)
+    return await store.put(name, secret)

@@ -1,0 +1,25 @@
+"""A work item's payload in the shape of its kind: checked when it is enqueued and again when it is handled."""
+
+from pydantic import ValidationError
+
+from headrace.om.base import Platform
+from headrace.om.work.exceptions import WorkPayloadRefused
+from headrace.om.work.types.work_item import WORK_PAYLOADS, WorkItem
+
+
+def checked_payload(item: WorkItem, *, at: str = "") -> Platform:
+    """Return the item's payload in its kind's own model.
+
+    Args:
+        item: The item.
+        at: What stands before the field's name in a sentence, such as `items[3].`.
+
+    Raises:
+        WorkPayloadRefused: It does not fit, or no longer; the sentence names the field.
+    """
+    try:
+        return WORK_PAYLOADS[item.kind].model_validate(item.payload.thawed())
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        path = ".".join(("payload", *(str(part) for part in first["loc"])))
+        raise WorkPayloadRefused(f"{at}{path}", f"a payload of {item.kind} ({first['msg']})") from error
