@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 from typing import Any, Final
-from uuid import UUID
 
 import asyncpg
 import pytest
@@ -12,16 +11,10 @@ from headrace.om.outbox.storage.impl import statements as sql
 from headrace.om.outbox.storage.impl.postgres import OutboxStoragePostgresImpl, outbox_insert
 from headrace.om.storage.database import Database, DriverStatement
 from headrace.om.storage.roles import DatabaseRole
-from om.tests.contracts.outbox_storage import HOLD, ORG, OutboxStorageContract, PassTime, Plant, outbox_row
+from om.tests.contracts.outbox_storage import HOLD, ORG, outbox_row
+from om.tests.integration.outbox_over_postgres import PLANT, OutboxOverPostgres
 
 pytestmark = pytest.mark.servers
-
-PLANT: Final = """
-INSERT INTO core.outbox_rows (org_id, id, kind, payload, actor_id, request_id, created_at)
-VALUES ($1, $2, 'entity.changed', $3::text::jsonb, $2, $2, $4::text::timestamptz)
-"""
-UNREADABLE: Final = '{"n": 1e5000}'
-"""A number that PostgreSQL holds and writes out in more digits than Python reads."""
 
 BURST: Final = """
 INSERT INTO core.outbox_rows (org_id, id, kind, payload, actor_id, request_id, created_at, available_at, done_at)
@@ -41,30 +34,10 @@ BUFFERS_PER_ROW: Final = 30
 BUFFERS_PER_ORG: Final = 10
 
 
-class TestOutboxStoragePostgres(OutboxStorageContract):
+class TestOutboxStoragePostgres(OutboxOverPostgres):
     @pytest.fixture
     def storage(self, database: Database) -> OutboxStoragePostgresImpl:
         return OutboxStoragePostgresImpl(database)
-
-    @pytest.fixture
-    def pass_time(self, admin_connection: asyncpg.Connection) -> PassTime:
-        async def pass_time(duration: timedelta) -> None:
-            await admin_connection.execute(
-                "UPDATE core.outbox_rows SET recorded_at = recorded_at - $1::interval,"
-                " available_at = available_at - $1::interval, done_at = done_at - $1::interval",
-                duration,
-            )
-
-        return pass_time
-
-    @pytest.fixture
-    def plant_unreadable(self, admin_connection: asyncpg.Connection) -> Plant:
-        async def plant(org_id: UUID) -> UUID:
-            row_id = new_id()
-            await admin_connection.execute(PLANT, org_id, row_id, UNREADABLE, "2026-11-30 00:00Z")
-            return row_id
-
-        return plant
 
     @pytest.mark.parametrize(
         ("payload", "created_at"),

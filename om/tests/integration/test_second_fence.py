@@ -8,17 +8,21 @@ nothing. The record is docs/adr/0003-second-fence.md.
 import inspect
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Any, override
+from uuid import UUID
 
 import asyncpg
 import pytest
 from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from headrace.om.base import EMPTY_UUID
 from headrace.om.outbox.storage.impl.postgres import OutboxStoragePostgresImpl
-from headrace.om.storage.database import Database
+from headrace.om.storage.database import Database, DriverConnection, DriverStatement, Purpose
 from headrace.om.storage.options import DatabaseOptions
 from om.tests.contracts.outbox_storage import OutboxStorageContract
+from om.tests.integration.predicateless import Predicateless
 
 pytestmark = pytest.mark.servers
 
@@ -43,6 +47,15 @@ class PredicatelessDatabase(Database):
         engine = super()._new_engine(key)
         event.listen(engine.sync_engine, "before_cursor_execute", self._remove_tenant, retval=True)
         return engine
+
+    @asynccontextmanager
+    @override
+    async def driver_for(
+        self, stmt: DriverStatement, *, org_id: UUID, purpose: Purpose = Purpose.MAIN
+    ) -> AsyncIterator[DriverConnection]:
+        async with super().driver_for(stmt, org_id=org_id, purpose=purpose) as connection:
+            yield connection if org_id == EMPTY_UUID else Predicateless(connection)
+        self.num_removed += int(org_id != EMPTY_UUID)
 
     def _remove_tenant(self, _c: object, _k: object, sql: str, parameters: object, *_: object) -> tuple[str, object]:
         changed, num_removed = COMPARISON.subn(r"(\1 IS NOT NULL)", sql)

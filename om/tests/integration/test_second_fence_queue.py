@@ -5,10 +5,9 @@ tenants keep theirs: behind the system login the comparison is the only fence.
 """
 
 import inspect
-import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any, override
+from typing import override
 from uuid import UUID
 
 import asyncpg
@@ -19,10 +18,9 @@ from headrace.om.storage.database import Database, DriverConnection, DriverState
 from headrace.om.storage.options import DatabaseOptions
 from headrace.om.work.storage.impl.postgres import WorkStoragePostgresImpl
 from om.tests.contracts.work_operating import OtherTenantCases
+from om.tests.integration.predicateless import Predicateless
 
 pytestmark = pytest.mark.servers
-
-COMPARISON = re.compile(r"\b(?:i\.)?org_id = (\$1|[sr]\.org_id)")
 
 type Case = Callable[[OtherTenantCases, WorkStoragePostgresImpl, UUID, UUID], Awaitable[None]]
 
@@ -31,18 +29,6 @@ CASES = {
     for name, case in inspect.getmembers(OtherTenantCases, inspect.isfunction)
     if name.startswith("test_") and "insert" not in name
 }
-
-
-class Predicateless:
-    """A driver's connection that sends no comparison of the tenant; the parameter stays, so the rest is as it was."""
-
-    def __init__(self, connection: DriverConnection) -> None:
-        self._connection = connection
-
-    async def fetch(self, query: str, *args: Any) -> list[asyncpg.Record]:  # noqa: ANN401 - the driver's own signature
-        changed, num_removed = COMPARISON.subn(r"(\1)::uuid IS NOT NULL", query)
-        assert num_removed or "INSERT" in query
-        return await self._connection.fetch(changed, *args)
 
 
 class PredicatelessDatabase(Database):

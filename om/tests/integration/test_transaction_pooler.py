@@ -17,7 +17,8 @@ from headrace.om.storage.options import database_options
 from headrace.om.storage.revisions import refuse_newer_schema
 from headrace.om.storage.roles import DatabaseRole
 from headrace.om.storage.settings import StorageSettings
-from om.tests.contracts.outbox_storage import ORG, OTHER, OutboxStorageContract, PassTime, outbox_row
+from om.tests.contracts.outbox_storage import ORG, OTHER, outbox_row
+from om.tests.integration.outbox_over_postgres import OutboxOverPostgres
 
 pytestmark = [pytest.mark.servers, pytest.mark.pooler]
 
@@ -25,21 +26,10 @@ CORE = DatabaseRole.CORE
 STATE = DriverStatement("state", CORE, "SELECT current_setting('app.org_id', true) AS tenant, pg_backend_pid() AS pid")
 
 
-class TestOutboxStorageBehindPooler(OutboxStorageContract):
+class TestOutboxStorageBehindPooler(OutboxOverPostgres):
     @pytest.fixture
     def storage(self, pooled_database: Database) -> OutboxStoragePostgresImpl:
         return OutboxStoragePostgresImpl(pooled_database)
-
-    @pytest.fixture
-    def pass_time(self, admin_connection: asyncpg.Connection) -> PassTime:
-        async def pass_time(duration: timedelta) -> None:
-            await admin_connection.execute(
-                "UPDATE core.outbox_rows SET recorded_at = recorded_at - $1::interval,"
-                " available_at = available_at - $1::interval, done_at = done_at - $1::interval",
-                duration,
-            )
-
-        return pass_time
 
 
 async def _tenant_and_session(database: Database, org_id: UUID) -> tuple[str, int]:
