@@ -208,7 +208,7 @@ def test_a_run_that_is_interrupted_before_its_end_puts_everything_away(
     start: Start, given_servers: dict[str, str]
 ) -> None:
     run = start("--once", "--samples", str(EXAMPLES), **given_servers)
-    run.waited_for("shipment.delayed -> /flaky: queued, attempt 1/3")
+    run.waited_for("shipment.delayed -> /flaky:")
     marks = run.worker_marks()
     assert len(marks) == 2
     run.process.send_signal(signal.SIGTERM)

@@ -27,7 +27,8 @@ SECRETS = {"HEADRACE_SECRETS_DIR": "secrets"}
 
 
 def environment(**more: str) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("HEADRACE_")}
+    # Buffered, as everywhere but where a developer has it otherwise.
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HEADRACE_", "PYTHONUNBUFFERED"))}
     return {**kept, **more}
 
 
@@ -153,3 +154,11 @@ def _at_terminal(*args: str, **more: str) -> bytes:
 def _wait_until_reading(pid: int) -> None:
     waits_for = Path(f"/proc/{pid}/wchan")
     assert holds_within(lambda: "pipe" in waits_for.read_text(encoding="ascii"), timedelta(seconds=40))
+
+
+@pytest.mark.parametrize("group", [(), ("work",), ("webhooks", "endpoint")])
+def test_a_command_without_its_subcommand_shows_readable_help(group: tuple[str, ...]) -> None:
+    said = run(*group)
+    assert said.returncode == 2
+    assert said.stderr.startswith(b"Usage: headrace")
+    assert b"\nCommands:\n" in said.stderr

@@ -24,8 +24,10 @@ app = typer.Typer(help="Local PostgreSQL and Redis for development.", no_args_is
 servers_app = typer.Typer(help="Servers that stay until they are stopped.", no_args_is_help=True)
 app.add_typer(servers_app, name="servers")
 
-DatabasePort = Annotated[int | None, typer.Option(help="Where PostgreSQL listens; a free port by default.")]
-RedisPort = Annotated[int | None, typer.Option(help="Where Redis listens; a free port by default.")]
+DatabasePort = Annotated[
+    int | None, typer.Option(min=1, max=65535, help="Where PostgreSQL listens; a free port by default.")
+]
+RedisPort = Annotated[int | None, typer.Option(min=1, max=65535, help="Where Redis listens; a free port by default.")]
 
 
 @contextmanager

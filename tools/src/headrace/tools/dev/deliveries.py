@@ -150,6 +150,10 @@ class MainJob:
             event_types=event_types,
         )
         await self.managers.webhooks.add_endpoint(self.ctx, wanted)
+        present = await self.managers.webhooks.get_endpoint(self.ctx, endpoint_id)
+        if present.enabled and present.num_consecutive_failures:
+            # Some routes never succeed: what they collected in earlier runs must not disable them in this one.
+            await self.managers.webhooks.disable_endpoint(self.ctx, endpoint_id, "a new local run begins")
         return await self.managers.webhooks.enable_endpoint(self.ctx, endpoint_id)
 
     async def _secret(self, name: str) -> str:

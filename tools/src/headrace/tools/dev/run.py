@@ -18,9 +18,13 @@ Samples = Annotated[Path | None, typer.Option(metavar="FOLDER", help="The events
 Timeout = Annotated[
     float, typer.Option(min=1, envvar="HEADRACE_RUN_TIMEOUT", help="Seconds until every delivery must have ended.")
 ]
-DatabasePort = Annotated[int | None, typer.Option(help="Where PostgreSQL listens; a free port by default.")]
-RedisPort = Annotated[int | None, typer.Option(help="Where Redis listens; a free port by default.")]
-ReceiverPort = Annotated[int | None, typer.Option(help="Where the receiver listens; where it last did, by default.")]
+DatabasePort = Annotated[
+    int | None, typer.Option(min=1, max=65535, help="Where PostgreSQL listens; a free port by default.")
+]
+RedisPort = Annotated[int | None, typer.Option(min=1, max=65535, help="Where Redis listens; a free port by default.")]
+ReceiverPort = Annotated[
+    int | None, typer.Option(min=1, max=65535, help="Where the receiver listens; where it last did, by default.")
+]
 
 
 def register(app: typer.Typer) -> None:

@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 from headrace.workers.console.cli import migrate, seed, status, webhooks, work, worker
 from headrace.workers.console.cli.entry import mute_logs
-from headrace.workers.console.cli.refusals import ExitCode, Refusal, refusal_of
+from headrace.workers.console.cli.refusals import ExitCode, Refusal, help_of, refusal_of
 from headrace.workers.console.cli.screen import ReaderGone, json_text, write
 
 
@@ -88,6 +88,9 @@ def _guarded(run: Any, options: frozenset[str]) -> int:  # noqa: ANN401 - typer'
         _let_go_of_stdout()
         return ExitCode.PIPE_CLOSED
     except Exception as error:  # noqa: BLE001 - whatever it is, people get a sentence
+        if (shown := help_of(error)) is not None:
+            sys.stderr.write(shown)
+            return ExitCode.USAGE
         if "--debug" in options:
             traceback.print_exc()
         return _refused(refusal_of(error), as_json="--json" in options)
@@ -99,6 +102,8 @@ def _refused(refusal: Refusal, *, as_json: bool) -> int:
     try:
         if as_json:
             write(json_text(refusal.document()))
+        # What could not be written a moment ago is still waiting in the stream.
+        sys.stdout.flush()
     except (ReaderGone, OSError):
         _let_go_of_stdout()
     return refusal.exit_code

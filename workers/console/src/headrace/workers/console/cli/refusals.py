@@ -64,6 +64,14 @@ def refusal_of(error: Exception) -> Refusal:
     return Refusal("internal_error", what, ExitCode.REFUSED, "`headrace --debug ...` shows where it comes from.")
 
 
+def help_of(error: Exception) -> str | None:
+    """Return the help that a command without its subcommand asks to be shown, or None where an error is an error."""
+    # By name: the class is typer's own, which it does not export.
+    if isinstance(error, typer.TyperException) and type(error).__name__ == "NoArgsIsHelpError":
+        return error.format_message() + "\n"
+    return None
+
+
 def _usage_hint(error: typer.TyperException) -> str:
     context = getattr(error, "ctx", None)
     return "" if context is None else f"`{context.command_path} --help` shows what is expected."
