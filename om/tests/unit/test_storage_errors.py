@@ -3,7 +3,7 @@ import asyncio
 import asyncpg
 import pytest
 
-from headrace.om.exceptions import Unavailable
+from headrace.om.exceptions import PreconditionFailed, Unavailable
 from headrace.om.storage.errors import translated
 
 LOST = (
@@ -23,3 +23,10 @@ def test_the_error_is_retryable_when_the_driver_lost_its_connection(error: Excep
 
 def test_nothing_is_made_of_it_when_an_error_is_not_the_databases() -> None:
     assert translated(ValueError("a handler's own")) is None
+
+
+@pytest.mark.parametrize("error", [asyncpg.InvalidPasswordError(""), asyncpg.InvalidCatalogNameError("")])
+def test_the_settings_are_named_when_the_database_refuses_the_login_or_its_name(error: Exception) -> None:
+    told = translated(error)
+    assert isinstance(told, PreconditionFailed)
+    assert "database_url" in str(told)

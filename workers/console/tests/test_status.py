@@ -1,6 +1,8 @@
 import json
 from datetime import timedelta
 
+import pytest
+
 from headrace.om.work.types.work_item import WorkKind
 from workers.console.tests.command_line import CommandLine, new_rctx
 
@@ -71,3 +73,16 @@ def test_dead_letters_are_pointed_at(signed_in: CommandLine) -> None:
     assert "1  (`headrace work list --status failed` shows them)" in signed_in.run("status").stdout
     listed = signed_in.run("work", "list", "--status", "failed").stdout
     assert "no use" in listed
+
+
+async def _refuses(*_: object, **__: object) -> bool:
+    return False
+
+
+def test_workers_are_not_called_dead_when_the_cache_does_not_answer(
+    signed_in: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    signed_in.changes |= {"cache_backend": "redis", "redis_url": "redis://127.0.0.1:1/0"}
+    monkeypatch.setattr(signed_in.cache, "put", _refuses)
+    assert "workers cannot be seen" in signed_in.run("status").stdout
+    assert signed_in.json("status")["sees_workers"] is False

@@ -7,7 +7,7 @@ import asyncpg
 from sqlalchemy.exc import DBAPIError, InterfaceError
 from sqlalchemy.exc import TimeoutError as CheckoutTimeout
 
-from headrace.om.exceptions import Conflict, PlatformException, Unavailable, ValidationFailed
+from headrace.om.exceptions import Conflict, PlatformException, PreconditionFailed, Unavailable, ValidationFailed
 
 TRANSIENT_CLASSES: Final = frozenset({"08", "40", "53", "57", "58"})
 """SQLSTATE classes that pass: connection, rollback (deadlock, serialization), resources, operator, system.
@@ -36,6 +36,8 @@ CONNECTION_FAULTS: Final = (
 """What the driver raises, besides the server's own errors, when a connection is lost or cannot be had."""
 
 DATA_CLASS: Final = "22"
+LOGIN_CLASS: Final = "28"
+NO_SUCH_DATABASE: Final = "3D000"
 INTEGRITY_CLASS: Final = "23"
 
 
@@ -70,6 +72,11 @@ def _of_state(state: str | None, error: BaseException) -> PlatformException | No
         return Unavailable(f"the database refused for now (SQLSTATE {state})")
     if state.startswith(DATA_CLASS):
         return ValidationFailed("value", f"something the database can hold (SQLSTATE {state})")
+    if state.startswith(LOGIN_CLASS) or state == NO_SUCH_DATABASE:
+        return PreconditionFailed(
+            f"the database refuses the login or has no such name (SQLSTATE {state}):"
+            " check database_url and the user and password of each login"
+        )
     if state.startswith(INTEGRITY_CLASS):
         return Conflict(f"a rule of the database refused the write (SQLSTATE {state})")
     return None

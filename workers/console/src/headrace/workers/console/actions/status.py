@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Final
 
 from headrace.infra.cache import CacheInterface, CacheScope
@@ -12,6 +13,8 @@ from headrace.om.tenancy.types.org import Org
 from headrace.om.work.types.queries import WorkStatusReport
 from headrace.om.work.types.work_item import WorkStatus
 from headrace.workers.console.actions.session import Session
+
+PROBE_TTL: Final = timedelta(seconds=1)
 
 MAX_WORKERS: Final = 1000
 """How many workers are listed at most."""
@@ -26,7 +29,7 @@ class Status:
         work: Its queue.
         outbox: How far the relay is behind, across orgs.
         workers: What each live worker said of itself at its last beat, by name.
-        sees_workers: Whether the cache is shared, so that the workers can be seen at all.
+        sees_workers: Whether the cache is shared and answers, so that the workers can be seen at all.
     """
 
     org: Org
@@ -43,14 +46,19 @@ class Status:
 
 async def read_status(session: Session) -> Status:
     """Return the state of the session's org, its parts read one after the other."""
-    managers, ctx = session.managers, session.ctx
+    managers, ctx, cache = session.managers, session.ctx, session.container.infra.cache
     return Status(
         org=await managers.tenancy.get_org(ctx),
         work=await managers.work.get_status(ctx),
         outbox=await managers.outbox.read_gauges(ctx),
-        workers=await _live_workers(session.container.infra.cache),
-        sees_workers=session.container.settings.cache_backend != "memory",
+        workers=await _live_workers(cache),
+        sees_workers=session.container.settings.cache_backend != "memory" and await _answers(cache),
     )
+
+
+async def _answers(cache: CacheInterface) -> bool:
+    """Return whether the cache takes a value: one that is away answers reads as if nothing were there."""
+    return await cache.put(CacheScope.IDEMPOTENCY, EMPTY_UUID, "console-status", "asked", ttl=PROBE_TTL)
 
 
 async def _live_workers(cache: CacheInterface) -> dict[str, Mapping[str, Any]]:

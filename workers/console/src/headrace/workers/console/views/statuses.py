@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 WORKER_COLUMNS: Final = ("WORKER", "LANE", "RUNNING", "RELEASE", "STARTED", "KINDS")
 NOT_SEEN: Final = (
-    "workers cannot be seen: the cache is in memory, each process's own (HEADRACE_CACHE_BACKEND=redis shares it)"
+    "workers cannot be seen: the cache does not answer, or it is in memory, each process's own"
+    " (HEADRACE_CACHE_BACKEND=redis shares it)"
 )
 
 
