@@ -105,14 +105,17 @@ class LocalRun:
             secrets = console.local_secrets
             if secrets is None:
                 raise DevServerError("a run needs a folder for secrets")
-            async with self._serving() as base_url, self._working() as supervisor:
-                await supervisor.ready(self._options.time_left)
-                self._tell_workers(supervisor)
+            async with self._serving() as base_url:
                 job = MainJob(console.managers, ctx, secrets, self._receiver, base_url)
-                code = await self._deliver(job, samples)
-                if not self._options.is_once:
-                    await self._idle(supervisor, base_url)
-                return code
+                # Before any worker: what an interrupted run left in the queue is delivered as soon as one is up.
+                await job.make_secrets()
+                async with self._working() as supervisor:
+                    await supervisor.ready(self._options.time_left)
+                    self._tell_workers(supervisor)
+                    code = await self._deliver(job, samples)
+                    if not self._options.is_once:
+                        await self._idle(supervisor, base_url)
+                    return code
 
     async def _deliver(self, job: MainJob, samples: Sequence[Sample]) -> int:
         """Send the samples through and tell how it went; return the exit code that means."""
