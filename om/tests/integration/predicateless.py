@@ -1,11 +1,15 @@
 """A driver's connection for the negative controls of the second fence."""
 
 import re
-from typing import Any, Final
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Final, override
+from uuid import UUID
 
 import asyncpg
 
-from headrace.om.storage.database import DriverConnection
+from headrace.om.base import EMPTY_UUID
+from headrace.om.storage.database import Database, DriverConnection, DriverStatement, Purpose
 
 COMPARISON: Final = re.compile(r"\b(?:i\.)?org_id = (\$1|[sr]\.org_id)")
 
@@ -20,3 +24,18 @@ class Predicateless:
         changed, num_removed = COMPARISON.subn(r"(\1)::uuid IS NOT NULL", query)
         assert num_removed or "INSERT" in query
         return await self._connection.fetch(changed, *args)
+
+
+class PredicatelessDatabase(Database):
+    """Sends the driver's statements of one tenant without their comparison of the tenant."""
+
+    num_removed = 0
+
+    @asynccontextmanager
+    @override
+    async def driver_for(
+        self, stmt: DriverStatement, *, org_id: UUID, purpose: Purpose = Purpose.MAIN
+    ) -> AsyncIterator[DriverConnection]:
+        async with super().driver_for(stmt, org_id=org_id, purpose=purpose) as connection:
+            yield connection if org_id == EMPTY_UUID else Predicateless(connection)
+        self.num_removed += int(org_id != EMPTY_UUID)

@@ -8,21 +8,18 @@ nothing. The record is docs/adr/0003-second-fence.md.
 import inspect
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
 from typing import Any, override
-from uuid import UUID
 
 import asyncpg
 import pytest
 from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from headrace.om.base import EMPTY_UUID
 from headrace.om.outbox.storage.impl.postgres import OutboxStoragePostgresImpl
-from headrace.om.storage.database import Database, DriverConnection, DriverStatement, Purpose
+from headrace.om.storage.database import Database
 from headrace.om.storage.options import DatabaseOptions
 from om.tests.contracts.outbox_storage import OutboxStorageContract
-from om.tests.integration.predicateless import Predicateless
+from om.tests.integration.predicateless import PredicatelessDatabase
 
 pytestmark = pytest.mark.servers
 
@@ -37,25 +34,14 @@ CASES = {
 }
 
 
-class PredicatelessDatabase(Database):
-    """Sends every statement without its comparison of the tenant; the parameter stays, so the rest is as it was."""
-
-    num_removed = 0
+class PredicatelessOutbox(PredicatelessDatabase):
+    """Sends SQLAlchemy's statements without it as well; the parameter stays, so the rest is as it was."""
 
     @override
     def _new_engine(self, key: Any) -> AsyncEngine:
         engine = super()._new_engine(key)
         event.listen(engine.sync_engine, "before_cursor_execute", self._remove_tenant, retval=True)
         return engine
-
-    @asynccontextmanager
-    @override
-    async def driver_for(
-        self, stmt: DriverStatement, *, org_id: UUID, purpose: Purpose = Purpose.MAIN
-    ) -> AsyncIterator[DriverConnection]:
-        async with super().driver_for(stmt, org_id=org_id, purpose=purpose) as connection:
-            yield connection if org_id == EMPTY_UUID else Predicateless(connection)
-        self.num_removed += int(org_id != EMPTY_UUID)
 
     def _remove_tenant(self, _c: object, _k: object, sql: str, parameters: object, *_: object) -> tuple[str, object]:
         changed, num_removed = COMPARISON.subn(r"(\1 IS NOT NULL)", sql)
@@ -65,7 +51,7 @@ class PredicatelessDatabase(Database):
 
 @pytest.fixture
 async def predicateless(database_options: DatabaseOptions) -> AsyncIterator[PredicatelessDatabase]:
-    database = PredicatelessDatabase(database_options)
+    database = PredicatelessOutbox(database_options)
     yield database
     await database.close()
 

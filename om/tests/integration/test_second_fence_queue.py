@@ -6,19 +6,17 @@ tenants keep theirs: behind the system login the comparison is the only fence.
 
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from typing import override
 from uuid import UUID
 
 import asyncpg
 import pytest
 
-from headrace.om.base import EMPTY_UUID, new_id
-from headrace.om.storage.database import Database, DriverConnection, DriverStatement, Purpose
+from headrace.om.base import new_id
+from headrace.om.storage.database import Database
 from headrace.om.storage.options import DatabaseOptions
 from headrace.om.work.storage.impl.postgres import WorkStoragePostgresImpl
 from om.tests.contracts.work_operating import OtherTenantCases
-from om.tests.integration.predicateless import Predicateless
+from om.tests.integration.predicateless import PredicatelessDatabase
 
 pytestmark = pytest.mark.servers
 
@@ -29,16 +27,6 @@ CASES = {
     for name, case in inspect.getmembers(OtherTenantCases, inspect.isfunction)
     if name.startswith("test_") and "insert" not in name
 }
-
-
-class PredicatelessDatabase(Database):
-    @asynccontextmanager
-    @override
-    async def driver_for(
-        self, stmt: DriverStatement, *, org_id: UUID, purpose: Purpose = Purpose.MAIN
-    ) -> AsyncIterator[DriverConnection]:
-        async with super().driver_for(stmt, org_id=org_id, purpose=purpose) as connection:
-            yield connection if org_id == EMPTY_UUID else Predicateless(connection)
 
 
 @pytest.fixture
