@@ -1,0 +1,58 @@
+# What `nix flake check` holds the tree to. Each check is a derivation that only says yes or no: it leaves an empty file,
+# so that timings do not make it differ from one build to the next.
+{
+  lib,
+  pkgs,
+  images,
+  ...
+}@project:
+let
+  inTree = import ./in-tree.nix project;
+  ofLinux =
+    lib.mapAttrs' (
+      folder: _: lib.nameValuePair "${folder}-image" (import ./image.nix project folder)
+    ) images
+    // {
+      reproducible = import ./reproducible.nix project;
+      terraform-inputs = import ../terraform-inputs.nix project;
+    };
+in
+{
+  lint = inTree "lint" "make --keep-going $targets" {
+    targets = map (name: "check-${name}") [
+      "ruff"
+      "format"
+      "deptry"
+      "vulture"
+      "interrogate"
+      "typos"
+      "shellcheck"
+      "squawk"
+      "env"
+    ];
+  };
+  types = inTree "types" "make check-mypy" { };
+  # The layers by import-linter, the rules of the architecture by arch-check.
+  contracts = inTree "contracts" "make --keep-going check-imports check-arch" { };
+  # Unit tests, and every contract suite over the implementations in memory.
+  unit = inTree "unit" ''
+    pytest -q -m "not servers and not processes" --ignore tools/tests/new_worker
+  '' { };
+  # The same suites over PostgreSQL and Redis, and whatever else needs them, on servers that the tests start here.
+  integration = inTree "integration" ''
+    pytest -q -m "servers and not processes and not pooler" --numprocesses 2 --dist loadfile
+  '' {
+    servers = [
+      pkgs.postgresql
+      pkgs.redis
+    ];
+  };
+  nix-unit = import ./nix-unit.nix project;
+}
+// lib.optionalAttrs (builtins.pathExists ../../tools/tests/new_worker) {
+  generator = inTree "generator" "pytest -q tools/tests/new_worker" { };
+}
+// lib.optionalAttrs pkgs.stdenv.hostPlatform.isLinux ofLinux
+// lib.optionalAttrs (builtins.pathExists ../vm/default.nix && pkgs ? testers) {
+  integration-vm = import ../vm project;
+}

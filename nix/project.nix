@@ -1,0 +1,96 @@
+# The workspace as Nix sees it on one system: what ships, and the Python packages to build it from, one derivation for
+# each distribution of the lock.
+{
+  lib,
+  pkgs,
+  inputs,
+  self,
+  root,
+}:
+let
+  lock = import ./lock.nix;
+  workers = import ./workers.nix;
+  python = import ./python.nix { inherit lib pkgs; };
+  sources = (import ./sources.nix { inherit lib; }).read root;
+
+  workspace = inputs.uv2nix.lib.workspace.loadWorkspace {
+    workspaceRoot = root;
+    uvLock = lock.hydrate lock.defaultBase (lock.read root);
+  };
+
+  # uv2nix takes a member's whole folder; only what its wheel is made of shall count.
+  narrow = _final: prev: lib.mapAttrs (name: src: prev.${name}.overrideAttrs { inherit src; }) sources;
+
+  pythonSet =
+    (pkgs.callPackage inputs.pyproject-nix.build.packages { inherit python; }).overrideScope
+      (
+        lib.composeManyExtensions [
+          inputs.pyproject-build-systems.overlays.wheel
+          (workspace.mkPyprojectOverlay { sourcePreference = "wheel"; })
+          narrow
+        ]
+      );
+
+  members = lib.mapAttrs (_: _: [ ]) sources;
+in
+rec {
+  inherit
+    lib
+    pkgs
+    python
+    pythonSet
+    root
+    self
+    ;
+
+  # What ships, by folder below workers/, and the worker roles among it.
+  programs = workers.read root;
+  roles = workers.roles programs;
+
+  # A program's environment: its distribution, the optional extras of infra and what those need; nothing editable.
+  environmentOf =
+    program:
+    pythonSet.mkVirtualEnv program.image {
+      ${program.distribution} = [ ];
+      headrace-infra = [
+        "errors"
+        "tracing"
+      ];
+    };
+
+  # Every member and every tool of the dependency group `dev`: what the checks run in.
+  development = pythonSet.mkVirtualEnv "headrace-development" (
+    members
+    // {
+      headrace-workspace = [ "dev" ];
+      headrace-infra = [
+        "errors"
+        "tracing"
+      ];
+    }
+  );
+
+  # Every member, the tools among them: for the generator and the Terraform inputs.
+  tools = pythonSet.mkVirtualEnv "headrace-tools" members;
+
+  # What an image says about where it comes from. A tree with uncommitted changes has the date of its commit.
+  origin = {
+    url = (lib.importTOML (root + "/pyproject.toml")).project.urls.source;
+    revision = self.rev or self.dirtyRev or "uncommitted";
+    date = self.lastModifiedDate;
+  };
+
+  # Each program's image: { archive, stream, environment, filesystem }.
+  images = lib.mapAttrs (
+    _:
+    import ./image.nix {
+      inherit
+        lib
+        pkgs
+        pythonSet
+        environmentOf
+        origin
+        ;
+    }
+  ) programs;
+}
