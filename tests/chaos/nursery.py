@@ -106,6 +106,8 @@ def _become(order: Order, mask: set[Any]) -> None:
         os.environ.update(order.environment)
         sys.argv = [order.module, *order.argv]
         code = import_module(order.module).main()
+    except SystemExit as leaving:
+        code = leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
     except BaseException:  # noqa: BLE001 - whatever it is, it must not run on in the nursery's own code
         sys.excepthook(*sys.exc_info())
     finally:
