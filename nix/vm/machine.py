@@ -98,7 +98,7 @@ class MachineInterface(ABC):
         ...
 
     @abstractmethod
-    def probe(self, worker: str, *arguments: str) -> Completed:
+    def probe(self, worker: str) -> Completed:
         """Run a worker's own `healthcheck` subcommand with that worker's settings."""
         ...
 

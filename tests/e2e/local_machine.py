@@ -133,8 +133,8 @@ class LocalMachine(MachineInterface):
         return _completed(command)
 
     @override
-    def probe(self, worker: str, *arguments: str) -> Completed:
-        return _completed(self._begin(worker, self._workers[worker].port, ("healthcheck", *arguments)))
+    def probe(self, worker: str) -> Completed:
+        return _completed(self._begin(worker, self._workers[worker].port, ("healthcheck",)))
 
     @override
     def query(self, statement: str, *, org_id: str | None = None) -> Completed:
