@@ -1,18 +1,14 @@
 # The host-free lock as the attribute set that uv2nix takes for a parsed uv.lock. Builtins only, so that it is tested
-# without nixpkgs. What `tools/lock` does for uv, this does for Nix: both read the same files, neither writes any.
+# without nixpkgs. What `tools/lock` does for uv, this does for Nix. `lock-files.nix` reads the files.
 let
   inherit (builtins)
     attrNames
-    concatMap
     filter
     fromTOML
     head
     isString
     length
     map
-    pathExists
-    readDir
-    readFile
     replaceStrings
     sort
     split
@@ -80,34 +76,4 @@ rec {
           // (if given ? wheels then { wheels = map place given.wheels; } else { });
     in
     lock // { package = map package lock.package; };
-
-  # read root -> the joined lock of a working tree; one sentence when a worker is not locked, or a locked one is gone.
-  read =
-    root:
-    let
-      below = attrNames (readDir (root + "/workers"));
-      has = file: filter (folder: pathExists (root + "/workers/${folder}/${file}")) below;
-      missing = filter (folder: !builtins.elem folder (has "lock.toml")) (has "pyproject.toml");
-      stray = filter (folder: !builtins.elem folder (has "pyproject.toml")) (has "lock.toml");
-      file = name: {
-        inherit name;
-        text = readFile (root + "/${name}");
-      };
-    in
-    if missing != [ ] then
-      throw "The worker workers/${head missing} is not locked: its lock.toml is missing; run `make lock` and `git add` it."
-    else if stray != [ ] then
-      throw "workers/${head stray}/lock.toml is about a worker that is gone; run `make lock`, which removes it."
-    else
-      join {
-        shared = file "nix/uv.lock";
-        parts = builtins.listToAttrs (
-          concatMap (folder: [
-            {
-              name = folder;
-              value = file "workers/${folder}/lock.toml";
-            }
-          ]) (has "lock.toml")
-        );
-      };
 }

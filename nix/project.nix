@@ -8,28 +8,21 @@
   root,
 }:
 let
-  lock = import ./lock.nix;
   workers = import ./workers.nix;
   python = import ./python.nix { inherit lib pkgs; };
   sources = (import ./sources.nix { inherit lib; }).read root;
 
-  workspace = inputs.uv2nix.lib.workspace.loadWorkspace {
-    workspaceRoot = root;
-    uvLock = lock.hydrate lock.defaultBase (lock.read root);
+  sets = import ./python-set.nix {
+    inherit
+      lib
+      pkgs
+      inputs
+      root
+      python
+      sources
+      ;
   };
-
-  # uv2nix takes a member's whole folder; only what its wheel is made of shall count.
-  narrow = _final: prev: lib.mapAttrs (name: src: prev.${name}.overrideAttrs { inherit src; }) sources;
-
-  pythonSet =
-    (pkgs.callPackage inputs.pyproject-nix.build.packages { inherit python; }).overrideScope
-      (
-        lib.composeManyExtensions [
-          inputs.pyproject-build-systems.overlays.wheel
-          (workspace.mkPyprojectOverlay { sourcePreference = "wheel"; })
-          narrow
-        ]
-      );
+  pythonSet = sets.shipped;
 
   members = lib.mapAttrs (_: _: [ ]) sources;
 in
@@ -58,8 +51,8 @@ rec {
       ];
     };
 
-  # Every member and every tool of the dependency group `dev`: what the checks run in.
-  development = pythonSet.mkVirtualEnv "headrace-development" (
+  # Every member, from the tree, and every tool of the dependency group `dev`: what the checks run in.
+  development = sets.inTree.mkVirtualEnv "headrace-development" (
     members
     // {
       headrace-workspace = [ "dev" ];

@@ -31,31 +31,32 @@ let
       # Pages for readers lie beside the code that they are about; no program reads them.
       isPage = path: baseNameOf path == "README.md";
     in
-    {
-      inherit (project.project) name;
-      value = only "${project.project.name}-source" folder (path: isPart path && !isPage path);
-    };
+    only "${project.project.name}-source" folder (path: isPart path && !isPage path);
 
   members =
     root:
-    map (name: root + "/${name}") (
-      [
-        "om"
-        "infra"
-        "tools"
-      ]
-      ++ map (name: "workers/${name}") (builtins.attrNames (builtins.readDir (root + "/workers")))
-    );
+    [
+      "om"
+      "infra"
+      "tools"
+    ]
+    ++ map (name: "workers/${name}") (builtins.attrNames (builtins.readDir (root + "/workers")));
+
+  isMember = root: folder: builtins.pathExists (root + "/${folder}/pyproject.toml");
 in
 {
   inherit only;
 
-  # read root -> { <distribution> = <source>; }
+  # read root -> { <distribution> = { folder, source }; } with the folder relative to the root
   read =
     root:
     lib.listToAttrs (
-      map sourceOf (
-        builtins.filter (folder: builtins.pathExists (folder + "/pyproject.toml")) (members root)
-      )
+      map (folder: {
+        inherit ((importTOML (root + "/${folder}/pyproject.toml")).project) name;
+        value = {
+          inherit folder;
+          source = sourceOf (root + "/${folder}");
+        };
+      }) (builtins.filter (isMember root) (members root))
     );
 }

@@ -1,5 +1,5 @@
-# inTree name script { attributes, servers }: runs a script in a copy of the working tree, with every member installed as
-# it ships, and the tools of the dependency group `dev` on PATH.
+# inTree name script { attributes, servers }: runs a script in a copy of the working tree, with every member installed from
+# there, as `make setup` does it, and the tools of the dependency group `dev` on PATH.
 {
   lib,
   pkgs,
@@ -35,6 +35,7 @@ pkgs.runCommand "headrace-check-${name}"
     chmod -R u+w tree
     cd tree
     patchShebangs --build scripts .ci
+    export HEADRACE_TREE=$PWD
     export HOME=$TMPDIR
     ${script}
     touch $out

@@ -1,4 +1,5 @@
-# Tests of lock.nix. A throw cannot be read by an evaluation, so a refusal is expected as the word "refused".
+# size: a table of cases
+# Tests of lock.nix and lock-files.nix. A throw cannot be read by an evaluation, so a refusal is expected as the word "refused".
 let
   lock = import ../lock.nix;
 
@@ -139,7 +140,7 @@ in
     expected = "refused";
   };
   testThisTreeIsLockedWhenRead = {
-    expr = builtins.elem "headrace-maintenance" (lock.read ../..).manifest.members;
+    expr = builtins.elem "headrace-maintenance" (import ../lock-files.nix ../..).manifest.members;
     expected = true;
   };
 }

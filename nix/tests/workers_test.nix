@@ -1,3 +1,4 @@
+# size: a table of cases
 # Tests of workers.nix.
 let
   workers = import ../workers.nix;
