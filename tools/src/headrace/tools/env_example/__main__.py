@@ -1,8 +1,6 @@
 """`python -m headrace.tools.env_example [--check]`: write `.env.example`, or say whether it is true."""
 
 import argparse
-import importlib
-import inspect
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -11,6 +9,7 @@ from typing import Final
 
 from headrace.infra.settings import ProcessSettings
 from headrace.tools.env_example.render import render
+from headrace.tools.workers.settings_classes import settings_class
 from headrace.workers.kit.settings import WorkerSettings
 
 FILE: Final = ".env.example"
@@ -22,17 +21,7 @@ def processes(root: Path) -> Iterator[tuple[str, type[ProcessSettings]]]:
     for project in sorted(root.glob("workers/*/pyproject.toml")):
         table = tomllib.loads(project.read_text(encoding="utf-8"))
         if "scripts" in table["project"]:
-            yield project.parent.name, _settings_class(project.parent.name)
-
-
-def _settings_class(name: str) -> type[ProcessSettings]:
-    module = importlib.import_module(f"headrace.workers.{name.replace('-', '_')}.settings")
-    (found,) = [
-        each
-        for _, each in inspect.getmembers(module, inspect.isclass)
-        if issubclass(each, ProcessSettings) and each.__module__ == module.__name__
-    ]
-    return found
+            yield project.parent.name, settings_class(project.parent.name)
 
 
 def main(argv: list[str] | None = None) -> int:
