@@ -5,16 +5,14 @@ another worker is another file.
 """
 
 import argparse
-import importlib
-import inspect
 import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from headrace.infra.settings import ProcessSettings
 from headrace.tools.env_example.render import render_own, render_shared
+from headrace.tools.workers.settings_classes import settings_class
 from headrace.workers.kit.settings import WorkerSettings
 
 FILE: Final = ".env.example"
@@ -26,17 +24,7 @@ def texts(root: Path) -> Iterator[tuple[Path, str]]:
     for project in sorted(root.glob("workers/*/pyproject.toml")):
         if "scripts" in tomllib.loads(project.read_text(encoding="utf-8"))["project"]:
             name = project.parent.name
-            yield project.parent / FILE, render_own(name, _settings_class(name))
-
-
-def _settings_class(name: str) -> type[ProcessSettings]:
-    module = importlib.import_module(f"headrace.workers.{name.replace('-', '_')}.settings")
-    (found,) = [
-        each
-        for _, each in inspect.getmembers(module, inspect.isclass)
-        if issubclass(each, ProcessSettings) and each.__module__ == module.__name__
-    ]
-    return found
+            yield project.parent / FILE, render_own(name, settings_class(name))
 
 
 def main(argv: list[str] | None = None) -> int:
