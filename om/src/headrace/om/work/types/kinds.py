@@ -6,5 +6,5 @@ from enum import StrEnum
 class WorkKind(StrEnum):
     """What a work item asks for; each kind has one payload model in `payloads/` and one handler in a worker."""
 
-    NOOP = "NOOP"
     DELIVER_WEBHOOK = "DELIVER_WEBHOOK"
+    NOOP = "NOOP"
