@@ -28,10 +28,10 @@ export UV_SYSTEM_CERTS ?= true
 export UV_NATIVE_TLS ?= true
 endif
 
-.PHONY: help setup run test check fmt lint types lock lock-check migrate migrate-check up down env-example bench-smoke clean
+.PHONY: help setup run test check fmt lint types lock lock-check migrate migrate-check up down env-example terraform-schema bench-smoke clean
 
 help: ## List the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 setup: $(STAMP) ## Install everything into .venv (quick when nothing changed)
 	@:
@@ -47,7 +47,7 @@ test: check ## Run the checks, then every test that they left out
 	@$(BIN)/pytest -m "servers and not processes$(NO_POOLER)" --numprocesses 2 --dist loadfile
 	@$(BIN)/pytest -m processes
 
-CHECKS := ruff format mypy imports arch deptry vulture interrogate typos shellcheck lock env $(if $(MIGRATIONS),squawk) unit
+CHECKS := ruff format mypy imports arch deptry vulture interrogate typos shellcheck lock env inputs $(if $(MIGRATIONS),squawk) unit
 .PHONY: $(CHECKS:%=check-%)
 
 # Where make can, each check's output in one piece.
@@ -98,6 +98,9 @@ check-squawk:
 check-env:
 	@$(STEP) env $(BIN)/python -m headrace.tools.env_example --check
 
+check-inputs:
+	@$(STEP) inputs $(BIN)/python -m headrace.tools.terraform_inputs --check
+
 check-lock:
 	@$(STEP) lock env $(LOCK) check
 
@@ -132,6 +135,9 @@ migrate-check: setup ## Check that schema and code agree, and that revisions go 
 
 env-example: setup ## Write .env.example from the settings classes
 	@$(BIN)/python -m headrace.tools.env_example
+
+terraform-schema: setup ## Write the JSON schema of the Terraform inputs from their classes
+	@$(BIN)/python -m headrace.tools.terraform_inputs --write-schema
 
 bench-smoke: setup ## Measure how fast an item is picked up
 	@$(BIN)/python -m headrace.tools.bench smoke

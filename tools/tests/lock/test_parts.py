@@ -51,7 +51,7 @@ def test_a_part_is_refused_when_it_is_not_about_its_folder_alone(part: str) -> N
         join(Parts(split(WORKSPACE).shared, {"mail": part}))
 
 
-def test_the_lock_of_this_repository_comes_back_when_joined_and_split() -> None:
+def test_the_own_lock_of_this_repository_comes_back_when_joined_and_split() -> None:
     tree = Workspace(REPOSITORY, uv="uv")
     parts = split(read_host_free(tree))
     assert parts.shared == tree.host_free.read_text()
