@@ -28,7 +28,7 @@ export UV_SYSTEM_CERTS ?= true
 export UV_NATIVE_TLS ?= true
 endif
 
-.PHONY: help setup run test check fmt lint types lock lock-check migrate migrate-check up down env-example terraform-schema bench-smoke clean
+.PHONY: help setup run test check fmt lint types lock lock-check migrate migrate-check up down env-example terraform-schema bench-smoke nix-check clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -44,10 +44,16 @@ NO_POOLER := $(if $(shell PATH="$$PATH:/usr/sbin" command -v pgbouncer),, and no
 
 test: check ## Run the checks, then every test that they left out
 	@$(if $(NO_POOLER),echo "pgbouncer is not on this machine: the tests behind a pooler are left out; CI has it" >&2)
+	@$(if $(NIX),,echo "nix-instantiate is not on this machine: the Nix files are left out; CI has it" >&2)
 	@$(BIN)/pytest -m "servers and not processes$(NO_POOLER)" --numprocesses 2 --dist loadfile
 	@$(BIN)/pytest -m processes
 
-CHECKS := ruff format mypy imports arch deptry vulture interrogate typos shellcheck lock env inputs $(if $(MIGRATIONS),squawk) unit
+# An evaluator alone is enough for the parser and the unit tests of the Nix files; nothing else needs Nix.
+NIX := $(shell command -v nix-instantiate)
+NO_NIX := $(if $(NIX),, and not nix)
+
+CHECKS := ruff format mypy imports arch deptry vulture interrogate typos shellcheck lock env inputs $(if $(MIGRATIONS),squawk) \
+	$(if $(NIX),nix) unit
 .PHONY: $(CHECKS:%=check-%)
 
 # Where make can, each check's output in one piece.
@@ -58,7 +64,7 @@ check: setup ## Run linters, type checks, contracts and the tests that start no 
 
 # The longest ones come first, so that the short ones fill the other core.
 check-unit:
-	@$(STEP) unit $(BIN)/pytest -q -m "not servers and not processes"
+	@$(STEP) unit $(BIN)/pytest -q -m "not servers and not processes and not flake$(NO_NIX)"
 
 check-mypy:
 	@$(STEP) mypy scripts/types.sh $(BIN)/mypy
@@ -101,6 +107,9 @@ check-env:
 check-inputs:
 	@$(STEP) inputs $(BIN)/python -m headrace.tools.terraform_inputs --check
 
+check-nix:
+	@$(STEP) nix scripts/nix-unit.sh
+
 check-lock:
 	@$(STEP) lock env $(LOCK) check
 
@@ -141,6 +150,9 @@ terraform-schema: setup ## Write the JSON schema of the Terraform inputs from th
 
 bench-smoke: setup ## Measure how fast an item is picked up
 	@$(BIN)/python -m headrace.tools.bench smoke
+
+nix-check: setup ## Build and check everything by Nix, as far as this machine can
+	@scripts/nix-check.sh $(BIN)/pytest
 
 clean: ## Stop local servers and remove everything that was built or kept
 	@if [ -x $(BIN)/python ]; then $(BIN)/python -m headrace.tools.dev clean; fi

@@ -51,6 +51,7 @@ let
       WorkingDir = "/tmp";
       Env = [
         "PATH=/bin"
+        "HEADRACE_METRICS_HOST=0.0.0.0"
         "HOME=/tmp"
         "LANG=C.UTF-8"
         "PYTHONDONTWRITEBYTECODE=1"

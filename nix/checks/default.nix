@@ -22,7 +22,7 @@ let
     ) images
     // {
       reproducible = import ./reproducible.nix project;
-      terraform-inputs = import ../terraform-inputs.nix project;
+      terraform-inputs = import ./terraform-inputs.nix project;
     };
 in
 {
@@ -37,6 +37,7 @@ in
       "shellcheck"
       "squawk"
       "env"
+      "inputs"
     ];
   };
   types = inTree "types" "make check-mypy" { };
