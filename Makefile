@@ -115,7 +115,7 @@ lint: setup ## Run ruff
 types: setup ## Run mypy
 	@scripts/types.sh $(BIN)/mypy
 
-lock: $(UV) ## Resolve the dependencies again and write the host-free lock nix/uv.lock
+lock: $(UV) ## Resolve the dependencies again and write the host-free lock, nix/uv.lock and workers/*/lock.toml
 	@$(LOCK) relock
 
 lock-check: setup ## Check that the locks agree with each other and with the projects, and that no host slipped in
@@ -154,7 +154,8 @@ $(PYTHON):
 $(UV): | $(PYTHON)
 	@scripts/bootstrap.sh
 
-uv.lock: nix/uv.lock | $(UV)
+# The folder `workers` changes when a worker comes or goes.
+uv.lock: nix/uv.lock workers $(wildcard workers/*/lock.toml) | $(UV)
 	@$(LOCK) hydrate && touch $@
 
 $(STAMP): uv.lock $(PROJECTS) | $(UV)

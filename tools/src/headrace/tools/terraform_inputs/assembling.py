@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, TypedDict
 
 from headrace.infra.settings import ProcessSettings, SettingEntry, format_duration, settings_catalogue
-from headrace.om.work.types.work_item import WorkKind
+from headrace.om.work.types.kinds import WorkKind
 from headrace.tools.terraform_inputs.document import MAX_STOP_SECONDS, Image, Program, TerraformInputs, Worker
 from headrace.tools.terraform_inputs.exceptions import TerraformInputsError
 from headrace.tools.workers import ImageDeclaration, WorkerDeclaration

@@ -19,9 +19,10 @@ from headrace.om.work.impl.parts import WorkPart
 from headrace.om.work.manager import WorkEnqueueInterface
 from headrace.om.work.payload import checked_payload
 from headrace.om.work.rules import AS_NEW
+from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.queries import CreatedItem
 from headrace.om.work.types.settlement import Enqueued
-from headrace.om.work.types.work_item import MAX_PAYLOAD_BYTES, WorkItem, WorkKind
+from headrace.om.work.types.work_item import MAX_PAYLOAD_BYTES, WorkItem
 
 logger = logging.getLogger(__name__)
 

@@ -8,7 +8,8 @@ from uuid import UUID
 from pydantic import AwareDatetime, Field, model_validator
 
 from headrace.om.base import Platform
-from headrace.om.work.types.work_item import WorkKind, WorkStatus
+from headrace.om.work.types.kinds import WorkKind
+from headrace.om.work.types.work_item import WorkStatus
 
 
 class Outcome(StrEnum):
