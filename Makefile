@@ -28,7 +28,7 @@ export UV_SYSTEM_CERTS ?= true
 export UV_NATIVE_TLS ?= true
 endif
 
-.PHONY: help setup run test check fmt lint types lock lock-check migrate migrate-check up down env-example terraform-schema bench-smoke nix-check clean
+.PHONY: help setup run test check fmt lint types lock lock-check migrate migrate-check up down reset urls env-example terraform-schema bench-smoke nix-check clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -130,11 +130,17 @@ lock: $(UV) ## Resolve the dependencies again and write the host-free lock, nix/
 lock-check: setup ## Check that the locks agree with each other and with the projects, and that no host slipped in
 	@$(LOCK) check
 
-up: setup ## Start PostgreSQL and Redis and leave them running
+up: setup ## Start PostgreSQL and Redis (in containers, where a Docker engine answers) and leave them running
 	@$(BIN)/python -m headrace.tools.dev servers start
 
-down: setup ## Stop them
+down: setup ## Stop them; their data stays
 	@$(BIN)/python -m headrace.tools.dev servers stop
+
+reset: setup ## Stop them and forget their data
+	@$(BIN)/python -m headrace.tools.dev servers reset
+
+urls: setup ## Say where everything listens that runs now
+	@$(BIN)/python -m headrace.tools.dev urls
 
 migrate: setup ## Bring the local database up to date
 	@$(BIN)/python -m headrace.tools.dev exec -- $(BIN)/headrace migrate

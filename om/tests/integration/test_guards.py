@@ -6,11 +6,12 @@ from dataclasses import replace
 import asyncpg
 import pytest
 
+from headrace.om.base import EMPTY_UUID
 from headrace.om.exceptions import Unavailable
-from headrace.om.storage.database import Database
+from headrace.om.storage.database import Database, DriverStatement
 from headrace.om.storage.guards import LoginUnfit, refuse_unfit_database, refuse_unfit_logins
 from headrace.om.storage.options import DatabaseOptions
-from headrace.om.storage.roles import DatabaseRole, Login
+from headrace.om.storage.roles import TENANT_SETTING, DatabaseRole, Login
 from headrace.tools.dev import PostgresServer
 
 pytestmark = pytest.mark.servers
@@ -90,10 +91,16 @@ async def test_nothing_is_known_when_the_server_is_not_there(database_options: D
         await refuse_unfit_database(Database(replace(database_options, urls=urls)))
 
 
-async def test_a_system_login_without_its_scope_is_refused(
+async def test_a_system_login_without_a_setting_of_its_own_carries_the_system_scope(
     database_options: DatabaseOptions, admin_connection: asyncpg.Connection, login: str
 ) -> None:
     await admin_connection.execute(f"GRANT headrace_system TO {login}")
-    said = await refusal(database_options, Login.SYSTEM, login)
-    assert "own app.org_id" in said
-    assert "got none" in said
+    known = {role: database_options.urls[role, Login.SYSTEM] for role in DatabaseRole}
+    urls = {(role, Login.SYSTEM): url.set(username=login, password=PASSWORD) for role, url in known.items()}
+    database = Database(replace(database_options, urls=database_options.urls | urls))
+    stmt = DriverStatement("read_scope", DatabaseRole.QUEUE, f"SELECT current_setting('{TENANT_SETTING}', true)")
+    try:
+        async with database.driver_for(stmt, org_id=EMPTY_UUID) as connection:
+            assert (await connection.fetch(stmt.sql))[0][0] == str(EMPTY_UUID)
+    finally:
+        await database.close()

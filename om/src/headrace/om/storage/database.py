@@ -59,6 +59,7 @@ class DriverConnection(Protocol):
 @dataclass(frozen=True, slots=True)
 class _EngineKey:
     url: URL
+    login: Login
     purpose: Purpose
 
 
@@ -117,8 +118,9 @@ class Database:
     ) -> AsyncIterator[DriverConnection]:
         """Lend the driver's own connection for one statement, under the same rules as `session_for`.
 
-        The system scope needs no transaction around a single statement: the system login carries the scope
-        as a setting of its own. A tenant's statement runs in a transaction that names the tenant.
+        The system scope needs no transaction around a single statement: the system login's connections carry the
+        scope from their start, which a managed server grants where it refuses the login a setting of its own. A
+        tenant's statement runs in a transaction that names the tenant.
         """
         key = self._key(stmt.role, _login_for(org_id), purpose)
         with _translating():
@@ -155,7 +157,7 @@ class Database:
         url = self._options.urls.get((role, login))
         if url is None:
             raise PreconditionFailed(f"database_{login}_password is not set: this process has no {login} login")
-        return _EngineKey(url, purpose)
+        return _EngineKey(url, login, purpose)
 
     def _session_factory(self, key: _EngineKey) -> async_sessionmaker[AsyncSession]:
         if (factory := self._sessions.get(key)) is None:
@@ -193,7 +195,8 @@ class Database:
             unnamed = {"statement_cache_size": 0, "prepared_statement_cache_size": 0}
             return common | unnamed | {"prepared_statement_name_func": lambda: f"__headrace_{uuid4().hex}__"}
         name = f"{self._options.application_name}/{key.purpose}"
-        return common | {"server_settings": {"application_name": name[:63], **self._timeouts()}}
+        scope = {TENANT_SETTING: str(EMPTY_UUID)} if key.login is Login.SYSTEM else {}
+        return common | {"server_settings": {"application_name": name[:63], **self._timeouts(), **scope}}
 
     def _timeouts(self) -> dict[str, str]:
         limits = self._options.limits

