@@ -104,7 +104,7 @@ async def test_neighbours_are_written_when_one_settlement_is_refused_for_good() 
 
 
 async def test_what_was_refused_is_tried_again_when_the_settler_is_stopped() -> None:
-    async with bench(flush_budget="5s") as one:
+    async with bench(flush_budget="10s") as one:
         (item,) = await one.enqueue()
         async with one.running("claiming", "settling") as running:
             with one.storage.work.settlements.failing():
