@@ -28,7 +28,7 @@ export UV_SYSTEM_CERTS ?= true
 export UV_NATIVE_TLS ?= true
 endif
 
-.PHONY: help setup run test check fmt lint types lock lock-check migrate migrate-check up down reset urls env-example terraform-schema bench-smoke nix-check clean
+.PHONY: help setup run test check fmt lint types lock lock-check migrate migrate-check up down reset urls new-worker remove-worker golden env-example terraform-schema bench-smoke nix-check clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -148,7 +148,16 @@ migrate: setup ## Bring the local database up to date
 migrate-check: setup ## Check that schema and code agree, and that revisions go back and forth
 	@$(BIN)/pytest -q om/tests/integration/test_migrations.py -k "agree or back or scripts or check"
 
-env-example: setup ## Write .env.example from the settings classes
+new-worker: setup ## Add a worker; ARGS="shipment-notifier NOTIFY_SHIPMENT", ARGS=--help tells the rest
+	@$(BIN)/new-worker $(ARGS)
+
+remove-worker: setup ## Take a worker that new-worker made out again; ARGS=shipment-notifier
+	@$(BIN)/remove-worker $(ARGS)
+
+golden: setup ## Write the generator's golden trees anew; then look at what git says
+	@HEADRACE_REFRESH_GOLDEN=1 $(BIN)/pytest -q tools/tests/new_worker/test_rendering_golden.py
+
+env-example: setup ## Write the .env.example files from the settings classes
 	@$(BIN)/python -m headrace.tools.env_example
 
 terraform-schema: setup ## Write the JSON schema of the Terraform inputs from their classes

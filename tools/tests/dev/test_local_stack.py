@@ -59,6 +59,35 @@ def test_a_worker_that_was_added_runs_without_an_edit_here(tmp_path: Path, monke
     assert (added.argv[1], added.port_variable) == ("serve", "HEADRACE_ADDED_METRICS_PORT")
 
 
+DECLARED = """
+[tool.headrace.worker]
+kind = "ADD"
+lane = "default"
+metrics_port = 9110
+cpu = 256
+memory = 512
+secrets = []
+"""
+
+
+@pytest.mark.parametrize(
+    ("project", "sentence"),
+    [
+        (DECLARED.replace("lane", "track"), r"workers/added/pyproject.toml: .*track is unknown"),
+        (DECLARED, "The worker added is not installed; run `make setup`"),
+    ],
+)
+def test_a_declared_worker_that_cannot_be_started_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, project: str, sentence: str
+) -> None:
+    (tmp_path / "workers" / "added").mkdir(parents=True)
+    scripts = '[project]\nname = "headrace-added"\n[project.scripts]\nheadrace-added = "added.main:main"\n'
+    (tmp_path / "workers" / "added" / "pyproject.toml").write_text(scripts + project, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DevServerError, match=sentence):
+        stack(tmp_path, {}).programs()
+
+
 @pytest.mark.parametrize("port", ["abc", "-1", "65536", "\u0661"])
 def test_a_port_that_is_none_is_told(tmp_path: Path, port: str) -> None:
     with pytest.raises(DevServerError, match="HEADRACE_MAINTENANCE_METRICS_PORT"):

@@ -1,15 +1,12 @@
 """What the settings refuse, and what stands in more than one place."""
 
-import tomllib
 from datetime import timedelta
 from ipaddress import ip_network
-from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
-from headrace.infra.settings.catalogue import settings_catalogue
 from headrace.om.root import Infra
 from headrace.om.storage.impl.memory import StorageMemoryImpl
 from headrace.om.webhooks.types.delivery import DELIVERY_LANE
@@ -51,16 +48,8 @@ def test_networks_are_read_when_the_variable_is_set(monkeypatch: pytest.MonkeyPa
     assert settings.allowed_networks == (ip_network("10.1.0.0/16"), ip_network("fd00::/8"))
 
 
-def test_every_setting_is_described_when_the_catalogue_is_written() -> None:
-    assert all(entry.description for entry in settings_catalogue(WebhookDispatcherSettings))
-
-
-def test_project_table_and_settings_agree_when_both_are_read() -> None:
-    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
-    table = project["tool"]["headrace"]["worker"]
-    fields = WebhookDispatcherSettings.model_fields
-    assert (table["lane"], table["metrics_port"]) == (fields["lane"].default, fields["metrics_port"].default)
-    assert (table["lane"], table["kind"]) == (DELIVERY_LANE, WorkKind.DELIVER_WEBHOOK)
+def test_the_lane_is_the_one_that_deliveries_are_enqueued_in() -> None:
+    assert WebhookDispatcherSettings.model_fields["lane"].default == DELIVERY_LANE
 
 
 async def test_the_kind_has_its_handler_when_the_worker_is_put_together(infra: Infra) -> None:

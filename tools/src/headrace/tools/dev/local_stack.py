@@ -15,6 +15,7 @@ from headrace.tools.dev.exceptions import DevServerError
 from headrace.tools.dev.session import Ground
 from headrace.tools.dev.state import workspace_root
 from headrace.tools.dev.supervisor import Places, Program
+from headrace.tools.workers import WorkerDeclarationError, read_workers
 from headrace.workers.console.actions.seeding import SeedPlan, seed
 from headrace.workers.console.actions.session import new_request
 from headrace.workers.console.container import ConsoleContainer, build
@@ -90,11 +91,12 @@ class LocalStack:
         """Returns the workers to keep running, in the order of starting: every one that is installed.
 
         Raises:
-            DevServerError: The first one is not installed, or the port of one in the environment is no port.
+            DevServerError: One that the working tree declares is not installed, or it declares one wrongly, or the port
+                of one in the environment is no port.
         """
         found = installed_workers()
-        if FIRST not in found:
-            raise DevServerError(f"The worker {FIRST} is not installed; run `make setup`.")
+        if missing := sorted(_declared_workers() - found.keys()):
+            raise DevServerError(f"The worker {missing[0]} is not installed; run `make setup`.")
         return tuple(self._program(found[name]) for name in sorted(found, key=lambda name: (name != FIRST, name)))
 
     def _program(self, worker: WorkerProgram) -> Program:
@@ -107,6 +109,14 @@ class LocalStack:
             port=_port(variable, self.environment.get(variable)),
             folder=workspace_root(),
         )
+
+
+def _declared_workers() -> frozenset[str]:
+    try:
+        declared = read_workers(workspace_root())
+    except WorkerDeclarationError as error:
+        raise DevServerError(str(error)) from error
+    return frozenset(each.name for each in declared)
 
 
 def places_of(state: Path) -> Places:

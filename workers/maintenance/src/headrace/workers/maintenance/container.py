@@ -30,9 +30,10 @@ class WorkerContainer:
         return cls(build_parts(settings, _register, booted))
 
     @classmethod
-    def for_tests(cls, storage: StorageInterface, infra: Infra) -> Self:
-        """Return the worker over a given storage and given toolkits."""
-        return cls(parts_for_tests(settings_for_tests(MaintenanceSettings), storage, infra, _register))
+    def for_tests(cls, storage: StorageInterface, infra: Infra, *, settings: MaintenanceSettings | None = None) -> Self:
+        """Return the worker over a given storage and given toolkits; with settings for tests when none are given."""
+        chosen = settings or settings_for_tests(MaintenanceSettings)
+        return cls(parts_for_tests(chosen, storage, infra, _register))
 
 
 def _register(registry: HandlerRegistry, _managers: Managers, _infra: Infra) -> None:

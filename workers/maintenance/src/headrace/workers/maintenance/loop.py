@@ -5,6 +5,6 @@ from headrace.workers.kit.loop import HasWorkLoop, work_loop_tasks
 from headrace.workers.maintenance.settings import MaintenanceSettings
 
 
-def maintenance_tasks[ContextT: HasWorkLoop](settings: MaintenanceSettings) -> tuple[WorkerTaskSpec[ContextT], ...]:
+def worker_tasks[ContextT: HasWorkLoop](settings: MaintenanceSettings) -> tuple[WorkerTaskSpec[ContextT], ...]:
     """Return the specs of every task, in the phases in which they stop."""
     return work_loop_tasks(settings)

@@ -1,4 +1,4 @@
-"""The entrypoint of the maintenance worker: `headrace-maintenance serve` and `headrace-maintenance healthcheck`."""
+"""The entrypoint of the maintenance worker: `serve` runs it, `healthcheck` probes it."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 def build_runtime(settings: MaintenanceSettings, booted: BootedProcess) -> BackgroundRuntime["MaintenanceContext"]:
     """Return the runtime of a worker with these settings."""
-    # Loaded here: the probe is this program too, and needs neither the loop nor a driver.
-    from headrace.workers.maintenance.container import WorkerContainer  # noqa: PLC0415
-    from headrace.workers.maintenance.process import MaintenanceProcess  # noqa: PLC0415
+    # The probe is this program too, and needs neither the loop nor a driver.
+    from headrace.workers.maintenance import container, process  # noqa: PLC0415 - only who serves pays for them
 
-    return MaintenanceProcess(settings, WorkerContainer.build(settings, booted)).build_runtime()
+    built = container.WorkerContainer.build(settings, booted)
+    return process.MaintenanceProcess(settings, built).build_runtime()
 
 
 COMMAND = WorkerCommand("headrace-maintenance", MaintenanceSettings, build_runtime)

@@ -11,7 +11,7 @@ from headrace.workers.kit.loop import open_work_loop
 from headrace.workers.kit.process import build_worker_runtime
 from headrace.workers.kit.wiring import WorkLoop
 from headrace.workers.maintenance.container import WorkerContainer
-from headrace.workers.maintenance.loop import maintenance_tasks
+from headrace.workers.maintenance.loop import worker_tasks
 from headrace.workers.maintenance.settings import MaintenanceSettings
 
 
@@ -38,7 +38,7 @@ class MaintenanceProcess:
 
     def build_runtime(self) -> BackgroundRuntime[MaintenanceContext]:
         """Return the runtime, to be run once."""
-        tasks: tuple[WorkerTaskSpec[MaintenanceContext], ...] = maintenance_tasks(self._settings)
+        tasks: tuple[WorkerTaskSpec[MaintenanceContext], ...] = worker_tasks(self._settings)
         return build_worker_runtime(self._settings, self._readiness, self.resources, tasks)
 
     @asynccontextmanager

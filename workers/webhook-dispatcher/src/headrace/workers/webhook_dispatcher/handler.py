@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Final, override
 
-from pydantic import ValidationError
-
 from headrace.infra.secrets import SecretsInterface
 from headrace.om.base import utcnow
 from headrace.om.context import OpContext
@@ -17,6 +15,7 @@ from headrace.om.webhooks.manager import WebhookDeliveriesInterface
 from headrace.om.webhooks.rules import is_own_reference
 from headrace.om.webhooks.types.delivery import DueDelivery, FailurePolicy
 from headrace.om.webhooks.types.endpoint import WebhookEndpoint
+from headrace.om.work.payload import payload_of
 from headrace.om.work.rules import RetryPolicy, retry_delay
 from headrace.om.work.types.handler import Claim, Defer, Refuse, RetryLater, Steering, WorkHandlerInterface
 from headrace.om.work.types.payloads.deliver_webhook import DeliverWebhookPayload
@@ -86,12 +85,13 @@ class DeliverWebhookHandlerImpl(WorkHandlerInterface):
         """Deliver, and return the receiver's status, the milliseconds it took and how its answer begins.
 
         Raises:
-            Refuse: The payload, the endpoint, its secret or the answer rules out that another attempt helps.
+            WorkPayloadRefused: The payload does not fit; no attempt can succeed.
+            Refuse: The endpoint, its secret or the answer rules out that another attempt helps.
             DeliveryFailed: The attempt failed; another may succeed.
             Defer: Whether the claim still holds cannot be told, so nothing was sent.
             SecretNotFound, BackendUnavailable: The signing secret cannot be read; a failed attempt.
         """
-        payload = _payload_of(item)
+        payload = payload_of(DeliverWebhookPayload, item)
         due = await self._webhooks.get_delivery(ctx, payload.message_id, payload.endpoint_id)
         if not due.endpoint.enabled:
             raise Refuse(f"the endpoint is disabled: {due.endpoint.disabled_reason}", code="endpoint_disabled")
@@ -159,15 +159,6 @@ class DeliverWebhookHandlerImpl(WorkHandlerInterface):
         except PlatformException:
             # How the attempt ended must be recorded as it was.
             logger.exception("a failure of webhook endpoint %s is not counted", endpoint.id)
-
-
-def _payload_of(item: WorkItem) -> DeliverWebhookPayload:
-    try:
-        return DeliverWebhookPayload.model_validate(item.payload.thawed())
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        field = ".".join(str(part) for part in first["loc"])
-        raise Refuse(f"payload.{field}: {first['msg']}", code="payload_invalid") from error
 
 
 def _webhook_id_of(item: WorkItem) -> str:

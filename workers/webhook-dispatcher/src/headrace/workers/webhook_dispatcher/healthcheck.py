@@ -1,4 +1,4 @@
-"""The probe of the webhook dispatcher, for `python -m`: exits 0 when the process is alive, else 1."""
+"""The probe of the webhook dispatcher worker: `python -m` exits 0 when it is alive, else 1."""
 
 import sys
 

@@ -1,12 +1,10 @@
-"""The tasks of the webhook dispatcher: those of every worker."""
+"""The tasks of the webhook dispatcher worker: those of every worker."""
 
 from headrace.infra.background.runtime import WorkerTaskSpec
 from headrace.workers.kit.loop import HasWorkLoop, work_loop_tasks
 from headrace.workers.webhook_dispatcher.settings import WebhookDispatcherSettings
 
 
-def webhook_dispatcher_tasks[ContextT: HasWorkLoop](
-    settings: WebhookDispatcherSettings,
-) -> tuple[WorkerTaskSpec[ContextT], ...]:
+def worker_tasks[ContextT: HasWorkLoop](settings: WebhookDispatcherSettings) -> tuple[WorkerTaskSpec[ContextT], ...]:
     """Return the specs of every task, in the phases in which they stop."""
     return work_loop_tasks(settings)

@@ -1,4 +1,4 @@
-"""The entrypoint of the webhook dispatcher: `headrace-webhook-dispatcher serve`, and `healthcheck` beside it."""
+"""The entrypoint of the webhook dispatcher worker: `serve` runs it, `healthcheck` probes it."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -16,11 +16,11 @@ def build_runtime(
     settings: WebhookDispatcherSettings, booted: BootedProcess
 ) -> BackgroundRuntime["WebhookDispatcherContext"]:
     """Return the runtime of a worker with these settings."""
-    # Loaded here: the probe is this program too, and needs neither the loop nor a driver.
-    from headrace.workers.webhook_dispatcher.container import WorkerContainer  # noqa: PLC0415
-    from headrace.workers.webhook_dispatcher.process import WebhookDispatcherProcess  # noqa: PLC0415
+    # The probe is this program too, and needs neither the loop nor a driver.
+    from headrace.workers.webhook_dispatcher import container, process  # noqa: PLC0415 - only who serves pays for them
 
-    return WebhookDispatcherProcess(settings, WorkerContainer.build(settings, booted)).build_runtime()
+    built = container.WorkerContainer.build(settings, booted)
+    return process.WebhookDispatcherProcess(settings, built).build_runtime()
 
 
 COMMAND = WorkerCommand("headrace-webhook-dispatcher", WebhookDispatcherSettings, build_runtime)

@@ -1,4 +1,4 @@
-"""The process of the webhook dispatcher: its resources and its runtime."""
+"""The process of the webhook dispatcher worker: its resources and its runtime."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,7 +11,7 @@ from headrace.workers.kit.loop import open_work_loop
 from headrace.workers.kit.process import build_worker_runtime
 from headrace.workers.kit.wiring import WorkLoop
 from headrace.workers.webhook_dispatcher.container import WorkerContainer
-from headrace.workers.webhook_dispatcher.loop import webhook_dispatcher_tasks
+from headrace.workers.webhook_dispatcher.loop import worker_tasks
 from headrace.workers.webhook_dispatcher.settings import WebhookDispatcherSettings
 
 
@@ -38,7 +38,7 @@ class WebhookDispatcherProcess:
 
     def build_runtime(self) -> BackgroundRuntime[WebhookDispatcherContext]:
         """Return the runtime, to be run once."""
-        tasks: tuple[WorkerTaskSpec[WebhookDispatcherContext], ...] = webhook_dispatcher_tasks(self._settings)
+        tasks: tuple[WorkerTaskSpec[WebhookDispatcherContext], ...] = worker_tasks(self._settings)
         return build_worker_runtime(self._settings, self._readiness, self.resources, tasks)
 
     @asynccontextmanager

@@ -1,4 +1,4 @@
-"""The webhook dispatcher's settings."""
+"""The webhook dispatcher worker's settings."""
 
 from collections.abc import Iterator
 from datetime import timedelta

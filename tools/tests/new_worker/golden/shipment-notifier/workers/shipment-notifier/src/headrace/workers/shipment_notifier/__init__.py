@@ -1,0 +1,1 @@
+"""The shipment notifier worker."""

@@ -1,0 +1,35 @@
+"""The entrypoint of the shipment notifier worker: `serve` runs it, `healthcheck` probes it."""
+
+import sys
+from typing import TYPE_CHECKING
+
+from headrace.infra.background.runtime import BackgroundRuntime
+from headrace.infra.boot import BootedProcess
+from headrace.workers.kit.command import WorkerCommand, worker_main
+from headrace.workers.shipment_notifier.settings import ShipmentNotifierSettings
+
+if TYPE_CHECKING:
+    from headrace.workers.shipment_notifier.process import ShipmentNotifierContext
+
+
+def build_runtime(
+    settings: ShipmentNotifierSettings, booted: BootedProcess
+) -> BackgroundRuntime["ShipmentNotifierContext"]:
+    """Return the runtime of a worker with these settings."""
+    # The probe is this program too, and needs neither the loop nor a driver.
+    from headrace.workers.shipment_notifier import container, process  # noqa: PLC0415 - only who serves pays for them
+
+    built = container.WorkerContainer.build(settings, booted)
+    return process.ShipmentNotifierProcess(settings, built).build_runtime()
+
+
+COMMAND = WorkerCommand("headrace-shipment-notifier", ShipmentNotifierSettings, build_runtime)
+
+
+def main() -> int:
+    """Run the subcommand that the process's arguments name; return its exit code."""
+    return worker_main(COMMAND, sys.argv[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

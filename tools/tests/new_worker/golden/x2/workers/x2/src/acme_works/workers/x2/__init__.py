@@ -1,0 +1,1 @@
+"""The x2 worker."""

@@ -1,0 +1,332 @@
+"""The two commands over copies of this repository."""
+
+import json
+import os
+import pty
+import select
+import subprocess
+import sys
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from headrace.tools.new_worker.cli import new_worker, remove_worker
+from headrace.tools.new_worker.command import Intention, Options, Run
+from headrace.tools.new_worker.manifest import WorkerArguments
+from headrace.tools.new_worker.plan import PlannedFile
+from headrace.tools.new_worker.report import ExitCode, Report
+from headrace.tools.new_worker.tree import Tree
+from headrace.tools.new_worker.worker_plan import plan_worker
+from tools.tests.new_worker.trees import changes, lasting_changes, state_of, write
+
+ROOT = Path(__file__).parents[3]
+type Captured = pytest.CaptureFixture[str]
+
+KINDS = "om/src/headrace/om/work/types/kinds.py"
+SHIPMENT = ("shipment-notifier", "NOTIFY_SHIPMENT")
+PAYLOAD = ("--payload", "order_id:uuid", "carrier:str", "weight:decimal", "note:str?")
+AWKWARD = [
+    ("ab", "AB"),
+    ("a" * 40, "K" * 50),
+    ("x-1-y-2", "X1_Y2"),
+    ("zz-top", "ZZ_TOP"),
+    ("handler", "HANDLER"),
+    ("work-item", "WORK_ITEM"),
+    ("headrace-loop", "HEADRACE"),
+    ("settings", "SETTINGS"),
+    ("jsonb", "JSON"),
+    ("payload", "PAYLOAD"),
+]
+
+
+def make(root: Path, *arguments: str) -> int:
+    return new_worker([*arguments, "--no-verify", "--root", str(root)])
+
+
+def remove(root: Path, *arguments: str) -> int:
+    return remove_worker([*arguments, "--no-verify", "--root", str(root)])
+
+
+def told(capsys: Captured) -> dict[str, str]:
+    """Return the state of each file that the last run named."""
+    report = json.loads(capsys.readouterr().out)
+    return {file["path"]: file["state"] for file in report["files"]}
+
+
+def test_worker_is_new_files_and_two_lists(repository: Path, capsys: Captured) -> None:
+    assert make(repository, *SHIPMENT, "--json") == 0
+    states = told(capsys)
+    assert sorted(path for path, state in states.items() if state == "update") == [
+        "om/src/headrace/om/work/README.md",
+        KINDS,
+    ]
+    assert set(states.values()) == {"create", "update"}
+    assert states["workers/shipment-notifier/src/headrace/workers/shipment_notifier/handler.py"] == "create"
+    assert states["deployment/docker/shipment-notifier.Dockerfile"] == "create"
+
+
+def test_nothing_is_touched_when_the_same_is_asked_for_again(repository: Path, capsys: Captured) -> None:
+    make(repository, *SHIPMENT, *PAYLOAD)
+    before = state_of(repository)
+    capsys.readouterr()
+    assert make(repository, *SHIPMENT, *PAYLOAD, "--json") == 0
+    assert set(told(capsys).values()) == {"identical"}
+    assert changes(repository, before) == []
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        (*SHIPMENT, "--lane", "bulk"),
+        (*SHIPMENT, "--container"),
+        (*SHIPMENT, *PAYLOAD),
+        ("shipment-notifier", "NOTIFY_SHIPMENTS_LATE"),
+        ("other-notifier", "NOTIFY_SHIPMENT"),
+        ("shipmentnotifier", "NOTIFY_OTHER"),
+        ("other-notifier", "NOTIFYSHIPMENT"),
+    ],
+)
+def test_nothing_is_written_when_another_worker_is_in_the_way(
+    repository: Path, capsys: Captured, other: tuple[str, ...]
+) -> None:
+    make(repository, *SHIPMENT)
+    before = state_of(repository)
+    assert make(repository, *other) == ExitCode.REFUSED
+    assert changes(repository, before) == []
+    assert "shipment-notifier" in (text := capsys.readouterr().err) or "NOTIFY_SHIPMENT" in text
+
+
+def test_nothing_is_written_when_a_file_is_in_the_way(repository: Path, capsys: Captured) -> None:
+    write(repository, "deployment/docker/shipment-notifier.Dockerfile", "FROM scratch\n")
+    before = state_of(repository)
+    assert make(repository, *SHIPMENT) == ExitCode.REFUSED
+    assert changes(repository, before) == []
+    assert "shipment-notifier.Dockerfile has other content already" in capsys.readouterr().err
+
+
+def test_nothing_is_written_when_a_list_has_marks_of_a_merge(repository: Path, capsys: Captured) -> None:
+    kinds = repository / KINDS
+    kinds.write_text(kinds.read_text() + "<<<<<<< HEAD\n")
+    before = state_of(repository)
+    assert make(repository, *SHIPMENT) == ExitCode.REFUSED
+    assert changes(repository, before) == []
+    assert capsys.readouterr().err
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_nothing_is_written_in_a_dry_run_with_every_option(
+    repository: Path, capsys: Captured, more: tuple[str, ...]
+) -> None:
+    before = state_of(repository)
+    assert make(repository, *SHIPMENT, "--lane", "bulk", "--container", "--dry-run", *more, *PAYLOAD) == 0
+    assert changes(repository, before) == []
+    assert not (repository / ".headrace").exists()
+    out = capsys.readouterr().out
+    assert "NOTIFY_SHIPMENT" in out
+    assert (json.loads(out)["request"]["lane"] == "bulk") if more else ("+++ b/workers/shipment-notifier" in out)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "sentence"),
+    [
+        ("maintenance", "OTHER", "exists in workers/maintenance"),
+        ("lambda", "OTHER", "keyword of Python"),
+        ("asyncio", "OTHER", "Python's own module"),
+        ("x" * 41, "OTHER", "has 41 characters"),
+        ("Shipment", "OTHER", "upper-case letters"),
+        ("../shipment", "OTHER", "is a path"),
+        ("1st", "OTHER", "begins with a digit"),
+        ("web-hook-dispatcher", "OTHER", "differs only in case"),
+        ("kit", "OTHER", "is the library"),
+        ("sqlalchemy", "OTHER", "has or uses one of that name"),
+        ("worker-kit", "OTHER", "has or uses one of that name"),
+        ("shipment", "other", "has lower-case letters"),
+        ("shipment", "NOOP", "maintenance handles it"),
+        ("shipment", "DELIVER_WEB_HOOK", "differs only in case"),
+    ],
+)
+def test_wrong_name_has_its_sentence(locked: Path, capsys: Captured, name: str, kind: str, sentence: str) -> None:
+    before = state_of(locked)
+    assert make(locked, name, kind) == ExitCode.REFUSED
+    assert changes(locked, before) == []
+    assert sentence in capsys.readouterr().err
+
+
+def test_order_of_two_workers_makes_no_difference(repository: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    subprocess.run(["cp", "-R", str(repository), str(other)], check=True)  # noqa: S603, S607 - a copy
+    first, second = SHIPMENT, ("carrier-poller", "POLL_CARRIER", "--lane", "bulk", "--container", *PAYLOAD)
+    assert [make(repository, *first), make(repository, *second)] == [0, 0]
+    assert [make(other, *second), make(other, *first)] == [0, 0]
+    assert lasting_changes(other, state_of(repository)) == []
+
+
+@pytest.mark.parametrize("more", [(), ("--lane", "bulk", "--container", *PAYLOAD)])
+def test_tree_is_the_first_again_when_the_worker_is_removed(repository: Path, more: tuple[str, ...]) -> None:
+    before = state_of(repository)
+    assert make(repository, *SHIPMENT, *more) == 0
+    assert lasting_changes(repository, before)
+    write(repository, "workers/shipment-notifier/src/headrace/__pycache__/x.pyc", "compiled")
+    assert remove(repository, "shipment-notifier") == 0
+    assert lasting_changes(repository, before) == []
+    assert not (repository / "workers/shipment-notifier").exists()
+
+
+def test_workers_go_in_another_order_than_they_came(repository: Path) -> None:
+    make(repository, "carrier-poller", "POLL_CARRIER")
+    before = state_of(repository)
+    make(repository, *SHIPMENT)
+    make(repository, "zone-sorter", "SORT_ZONE")
+    assert remove(repository, "shipment-notifier") == 0
+    assert remove(repository, "zone-sorter") == 0
+    assert lasting_changes(repository, before) == []
+
+
+def test_edited_worker_stays_until_it_is_forced_out(repository: Path, capsys: Captured) -> None:
+    before = state_of(repository)
+    make(repository, *SHIPMENT)
+    handler = "workers/shipment-notifier/src/headrace/workers/shipment_notifier/handler.py"
+    write(repository, handler, '"""Mine."""\n')
+    write(repository, "workers/shipment-notifier/notes.txt", "mine\n")
+    edited = state_of(repository)
+    assert remove(repository, "shipment-notifier") == ExitCode.REFUSED
+    assert lasting_changes(repository, edited) == []
+    err = capsys.readouterr().err
+    assert f"{handler} was edited" in err
+    assert "workers/shipment-notifier/notes.txt was added" in err
+    assert len(err.splitlines()) == 3
+    assert remove(repository, "shipment-notifier", "--force") == 0
+    assert lasting_changes(repository, before) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [("maintenance", "was not made by new-worker"), ("nobody", "There is no worker"), ("../om", "There is no worker")],
+)
+def test_worker_is_not_removed_when_it_was_not_made(
+    repository: Path, capsys: Captured, name: str, sentence: str
+) -> None:
+    before = state_of(repository)
+    assert remove(repository, name, "--force") == ExitCode.REFUSED
+    assert changes(repository, before) == []
+    assert sentence in capsys.readouterr().err
+
+
+def test_removal_writes_nothing_in_a_dry_run(repository: Path, capsys: Captured) -> None:
+    make(repository, *SHIPMENT)
+    before = state_of(repository)
+    assert remove(repository, "shipment-notifier", "--dry-run") == 0
+    assert changes(repository, before) == []
+    assert "deleted file mode 100644" in capsys.readouterr().out
+
+
+def test_broken_manifest_is_a_conflict(repository: Path, capsys: Captured) -> None:
+    make(repository, *SHIPMENT)
+    write(repository, "workers/shipment-notifier/.new-worker.json", "{}")
+    assert remove(repository, "shipment-notifier") == ExitCode.REFUSED
+    assert ".new-worker.json cannot be read" in capsys.readouterr().err
+
+
+def test_uncommitted_changes_stay_as_they_are(repository: Path) -> None:
+    readme, kinds = repository / "README.md", repository / KINDS
+    readme.write_text(readme.read_text() + "\nMine.\n")
+    kinds.write_text(kinds.read_text().replace("The kinds of work", "My kinds of work"))
+    before = state_of(repository)
+    assert make(repository, *SHIPMENT) == 0
+    assert readme.read_text().endswith("\nMine.\n")
+    assert kinds.read_text().startswith('"""My kinds of work')
+    assert remove(repository, "shipment-notifier") == 0
+    assert lasting_changes(repository, before) == []
+
+
+@pytest.mark.parametrize(("name", "kind"), AWKWARD)
+def test_worker_is_clean_and_goes_again_when_its_name_is_awkward(repository: Path, name: str, kind: str) -> None:
+    before = state_of(repository)
+    assert make(repository, name, kind, *PAYLOAD) == 0
+    for command in (["check", "--quiet"], ["format", "--check", "--quiet"]):
+        argv = [sys.executable, "-m", "ruff", *command, "--no-cache", f"workers/{name}", "om"]
+        done = subprocess.run(argv, cwd=repository, capture_output=True, text=True, check=False)  # noqa: S603 - ruff
+        assert done.returncode == 0, done.stdout
+    assert remove(repository, name) == 0
+    assert lasting_changes(repository, before) == []
+
+
+class CrashError(Exception):
+    """What a test throws in."""
+
+
+class Crash:
+    """Ends a run once it has written so many files."""
+
+    def __init__(self, after: int) -> None:
+        self._left = after
+
+    def __call__(self, _: PlannedFile) -> None:
+        self._left -= 1
+        if not self._left:
+            raise CrashError
+
+
+def test_tree_is_unchanged_when_it_crashes_after_each_written_file(repository: Path) -> None:
+    arguments = WorkerArguments(worker_name="shipment-notifier", kind="NOTIFY_SHIPMENT", container=True)
+    planned = plan_worker(Tree.open(repository), arguments)
+    before = state_of(repository)
+    options = Options(root=repository, is_dry_run=False, verify=False)
+    for number in range(1, len(planned.plan.changes) + 1):
+        run = Run(options, Report(as_json=False), Crash(number))
+        code = run.carry_out(lambda _: Intention("shipment-notifier", planned.plan, ()))
+        assert code is ExitCode.ROLLED_BACK
+        assert changes(repository, before) == [], number
+
+
+def test_missing_argument_is_a_usage_error_when_nobody_can_be_asked(repository: Path, capsys: Captured) -> None:
+    assert make(repository, "shipment-notifier") == ExitCode.REFUSED
+    assert capsys.readouterr().err.startswith("Missing: the work kind")
+    assert make(repository) == ExitCode.REFUSED
+    assert capsys.readouterr().err.startswith("Missing: the worker's name")
+    assert remove(repository) == ExitCode.REFUSED
+
+
+def test_unknown_option_is_a_usage_error(repository: Path) -> None:
+    with pytest.raises(SystemExit) as left:
+        make(repository, *SHIPMENT, "--lanes", "bulk")
+    assert left.value.code == ExitCode.REFUSED
+
+
+def test_missing_argument_is_asked_for_when_a_terminal_is_there(repository: Path) -> None:
+    master, slave = pty.openpty()
+    argv = [
+        sys.executable,
+        "-m",
+        "headrace.tools.new_worker",
+        "shipment-notifier",
+        "--dry-run",
+        "--root",
+        str(repository),
+    ]
+    with subprocess.Popen(argv, stdin=slave, stdout=slave, stderr=slave, close_fds=True) as process:  # noqa: S603 - ours
+        os.close(slave)
+        told_so_far = read_until(master, "NOTIFY_SHIPMENT): ")
+        os.write(master, b"NOTIFY_SHIPMENT\n")
+        told_so_far += read_until(master, "nothing has been written.")
+        assert process.wait(timeout=30) == 0
+    os.close(master)
+    assert "The work kind, upper snake case" in told_so_far
+
+
+def read_until(descriptor: int, text: str) -> str:
+    """Return what a terminal shows up to a text; fail when it does not come."""
+    shown = ""
+    while text not in shown:
+        ready, _, _ = select.select([descriptor], [], [], 30)
+        assert ready, shown
+        shown += os.read(descriptor, 65536).decode(errors="replace")
+    return shown
+
+
+def test_both_commands_are_installed_as_programs() -> None:
+    for name in ("new-worker", "remove-worker"):
+        program = PurePosixPath(sys.executable).with_name(name)
+        done = subprocess.run([str(program), "--help"], capture_output=True, text=True, check=False)  # noqa: S603 - ours
+        assert done.returncode == 0
+        assert "Exit codes" in done.stdout
