@@ -38,7 +38,8 @@ def test_the_line_is_shown_when_the_lock_names_a_host(tree: TreeCopy) -> None:
     lock.write_text(lock.read_text().replace('url = "', 'url = "https://files.example/packages/', 1))
     done = tree.run("scripts/nix-unit.sh")
     assert done.returncode != 0
-    assert 'nix/uv.lock names an address in `sdist = { url = "https://files.example/packages/' in done.stdout
+    assert "nix/uv.lock names an address in" in done.stdout
+    assert "files.example" in done.stdout
 
 
 def test_the_worker_is_named_when_it_is_not_locked(tree: TreeCopy) -> None:
