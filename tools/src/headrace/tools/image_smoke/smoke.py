@@ -28,6 +28,7 @@ ACCOUNT: Final = "65532"
 ITEM_PATIENCE: Final = timedelta(seconds=60)
 READY_PATIENCE: Final = timedelta(seconds=90)
 STOP_WINDOW: Final = timedelta(seconds=30)
+PHRASE: Final = "Zürich → 東京 ✓"
 MEBIBYTE: Final = 2**20
 
 
@@ -85,7 +86,7 @@ def look_inside(podman: Podman, image: Image, root: Path, server: TlsServer, rep
     found = _looked(podman.run(image.id, _inside(image, server, "unknown"), text=_program()), report)
     if found is None:
         return
-    report.expect("text comes out as UTF-8", found["phrase"], "Zürich → 東京 ✓")
+    report.expect("text comes out as UTF-8", found["phrase"], PHRASE)
     bundle = file_in(root, found["bundle"])
     if not bundle.is_file():
         report.judge("the bundle of authorities is there", f"{found['bundle']} is no file")
@@ -150,7 +151,8 @@ def _looked(ended: Ended, report: Report) -> dict[str, Any] | None:
     if ended.exit_code != 0:
         report.judge("its interpreter runs a program", ended.complaint.strip()[-2000:])
         return None
-    found: dict[str, Any] = json.loads(ended.output)
+    line, _, phrase = ended.output.partition("\n")
+    found: dict[str, Any] = {**json.loads(line), "phrase": phrase.strip()}
     for look in found["looks"]:
         report.judge(f"inside: {look}", found["problems"].get(look))
     return found
