@@ -41,18 +41,22 @@ run: setup ## Start the whole stack and send sample webhooks through it; ONCE=1 
 
 # No wheel carries pgbouncer, so a newcomer's machine may lack it.
 NO_POOLER := $(if $(shell PATH="$$PATH:/usr/sbin" command -v pgbouncer),, and not pooler)
+# Images run as root, each in a network of its own.
+IMAGES := $(shell [ "$$(id -u)" = 0 ] && command -v podman >/dev/null && unshare --net true 2>/dev/null && echo yes)
+NO_IMAGES := $(if $(IMAGES),, and not images)
 
 test: check ## Run the checks, then every test that they left out
 	@$(if $(NO_POOLER),echo "pgbouncer is not on this machine: the tests behind a pooler are left out; CI has it" >&2)
+	@$(if $(NO_IMAGES),echo "no root, or no podman that may be used: no image is run; CI runs one" >&2)
 	@$(if $(NIX),,echo "nix-instantiate is not on this machine: the Nix files are left out; CI has it" >&2)
 	@$(BIN)/pytest -m "servers and not processes$(NO_POOLER)" --numprocesses 2 --dist loadfile
-	@$(BIN)/pytest -m processes
+	@$(BIN)/pytest -m "processes$(NO_IMAGES)"
 
 # An evaluator alone is enough for the parser and the unit tests of the Nix files; nothing else needs Nix.
 NIX := $(shell command -v nix-instantiate)
 NO_NIX := $(if $(NIX),, and not nix)
 
-CHECKS := ruff format mypy imports arch deptry vulture interrogate typos shellcheck lock env inputs $(if $(MIGRATIONS),squawk) \
+CHECKS := ruff format mypy imports arch deptry vulture interrogate typos shellcheck workflows lock env inputs $(if $(MIGRATIONS),squawk) \
 	$(if $(NIX),nix) unit
 .PHONY: $(CHECKS:%=check-%)
 
@@ -97,6 +101,9 @@ check-typos:
 
 check-shellcheck:
 	@$(STEP) shellcheck $(BIN)/shellcheck $(SCRIPTS)
+
+check-workflows:
+	@$(STEP) workflows scripts/workflows.sh $(BIN)
 
 check-squawk:
 	@$(STEP) squawk $(BIN)/squawk $(MIGRATIONS)

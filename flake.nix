@@ -46,5 +46,7 @@
       checks = each ./nix/checks;
       devShells = each ./nix/shell.nix;
       formatter = each ./nix/formatter.nix;
+      # A machine's programs are those of its own system.
+      nixosModules.default = import ./nix/module.nix (system: self.packages.${system});
     };
 }

@@ -21,21 +21,15 @@ let
     in
     "${part 0 4}-${part 4 2}-${part 6 2}T${part 8 2}:${part 10 2}:${part 12 2}Z";
 
-  # What a process finds outside the store: the program, certificate authorities and time zones of the lock, and an
-  # account for its number. /tmp is made below, since the store cannot keep its mode.
-  filesystem =
-    let
-      packages = "${pythonSet.python.sitePackages}";
-    in
-    pkgs.runCommand "${program.image}-filesystem" { } ''
-      mkdir -p $out/bin $out/etc/ssl/certs $out/usr/share
-      ln -s ${environment}/bin/${program.program} $out/bin/
-      ln -s ${pythonSet.certifi}/${packages}/certifi/cacert.pem $out/etc/ssl/certs/ca-certificates.crt
-      ln -s ${pythonSet.tzdata}/${packages}/tzdata/zoneinfo $out/usr/share/zoneinfo
-      echo 'headrace:x:${user}:${user}:Headrace:/tmp:/none' > $out/etc/passwd
-      echo 'headrace:x:${user}:' > $out/etc/group
-      echo 'hosts: files dns' > $out/etc/nsswitch.conf
-    '';
+  filesystem = import ./filesystem.nix {
+    inherit
+      pkgs
+      pythonSet
+      environment
+      program
+      user
+      ;
+  };
 
   arguments = {
     name = program.image;

@@ -17,7 +17,7 @@ let
 
   # uv2nix takes a member's whole folder; only what its wheel is made of shall count.
   narrow =
-    _final: prev: lib.mapAttrs (name: member: prev.${name}.overrideAttrs { src = member.source; }) sources;
+    _final: prev: lib.mapAttrs (name: member: prev.${name}.overrideAttrs member.attributes) sources;
 
   # The members as uv installs them for a developer: their programs and what they tell of themselves, and a path to the
   # code in the tree, where tests may change it. HEADRACE_TREE names the tree; a build has it where it starts.

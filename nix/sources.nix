@@ -33,6 +33,26 @@ let
     in
     only "${project.project.name}-source" folder (path: isPart path && !isPage path);
 
+  # A member with a build script of its own, which packs files of the tree around it: the tree as far as scripts read it.
+  isScripted = folder: builtins.pathExists (folder + "/hatch_build.py");
+  treeAround =
+    root: folder:
+    let
+      parts = [
+        "pyproject.toml"
+        ".env.example"
+        "om"
+        "infra"
+      ]
+      ++ map (part: "${folder}/${part}") [
+        "pyproject.toml"
+        "hatch_build.py"
+        "src"
+      ];
+      isPart = path: builtins.any (part: path == part || hasPrefix "${part}/" path) parts;
+    in
+    only "headrace-tree" root (path: path == folder || isPart path);
+
   members =
     root:
     [
@@ -47,7 +67,8 @@ in
 {
   inherit only;
 
-  # read root -> { <distribution> = { folder, source }; } with the folder relative to the root
+  # read root -> { <distribution> = { folder, attributes }; } with the folder relative to the root, and the derivation's own
+  # attributes for where its source is
   read =
     root:
     lib.listToAttrs (
@@ -55,7 +76,14 @@ in
         inherit ((importTOML (root + "/${folder}/pyproject.toml")).project) name;
         value = {
           inherit folder;
-          source = sourceOf (root + "/${folder}");
+          attributes =
+            if isScripted (root + "/${folder}") then
+              {
+                src = treeAround root folder;
+                sourceRoot = "headrace-tree/${folder}";
+              }
+            else
+              { src = sourceOf (root + "/${folder}"); };
         };
       }) (builtins.filter (isMember root) (members root))
     );

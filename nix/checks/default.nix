@@ -22,6 +22,7 @@ let
     ) images
     // {
       reproducible = import ./reproducible.nix project;
+      sbom = import ./sbom.nix project;
       terraform-inputs = import ./terraform-inputs.nix project;
     };
 in

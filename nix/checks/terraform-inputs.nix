@@ -10,7 +10,10 @@ let
   schema = builtins.path { path = root + "/deployment/terraform/workers.schema.json"; };
 in
 pkgs.runCommand "headrace-check-terraform-inputs" { } ''
-  export HOME=$TMPDIR
-  ${development}/bin/check-jsonschema --schemafile ${schema} ${made}/workers.auto.tfvars.json
+  ${development}/bin/python -c '
+  import json, sys, jsonschema
+  inputs, schema = (json.load(open(name)) for name in sys.argv[1:])
+  jsonschema.Draft202012Validator(schema).validate(inputs)
+  ' ${made}/workers.auto.tfvars.json ${schema}
   touch $out
 ''

@@ -1,3 +1,4 @@
+# size: what each kind of unit is told stands side by side, so that a difference is seen
 # The units of `services.headrace`.
 { lib, cfg, parts }:
 let

@@ -15,8 +15,10 @@ let
     file: suite: name:
     let
       test = suite.${name};
+      # A throw that no test expects ends the run with its own words.
       tried = builtins.tryEval (builtins.deepSeq test.expr test.expr);
-      found = if tried.success then tried.value else "refused";
+      refusal = if tried.success then tried.value else "refused";
+      found = if test.expected == "refused" then refusal else test.expr;
     in
     if found == test.expected then
       [ ]

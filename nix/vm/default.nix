@@ -24,10 +24,15 @@ pkgs.testers.runNixOSTest {
   extraPythonPackages = packages: [ (scenario packages) ];
   globalTimeout = 1800;
   testScript = ''
-    from headrace_scenario.scenario import run_all
+    from headrace_scenario.scenario import STEPS, run_step
+    from headrace_scenario.site import Site
     from headrace_scenario.units import UnitMachine
 
     machine.wait_for_unit("multi-user.target")
-    run_all(UnitMachine(machine.execute), subtest)
+    with subtest("everything comes up"):
+        site = Site.prepare(UnitMachine(machine.execute))
+    for step in STEPS:
+        with subtest(step.title):
+            run_step(site, step)
   '';
 }

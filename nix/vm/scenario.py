@@ -6,12 +6,11 @@ steps are played by the NixOS test on a virtual machine and by `tests/e2e` on pr
 
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Final
 from uuid import uuid4
 
-from .machine import POSTGRES, REDIS, MachineInterface, expect
+from .machine import POSTGRES, REDIS, expect
 from .site import DISPATCHERS, MAINTENANCE, NOT_WELL, OK, UNAVAILABLE, WORKERS, Site, bring_up, seeded_key
 
 NUM_LISTENERS: Final = 3
@@ -174,15 +173,6 @@ def run_step(site: Site, step: Step) -> None:
     """Bring everything up and play a step."""
     bring_up(site.machine)
     step.play(site)
-
-
-def run_all(machine: MachineInterface, subtest: Callable[[str], AbstractContextManager[None]]) -> None:
-    """Play every step on a machine, in order, each within a subtest of its title."""
-    with subtest("everything comes up"):
-        site = Site.prepare(machine)
-    for step in STEPS:
-        with subtest(step.title):
-            run_step(site, step)
 
 
 def _new_event(step: str) -> str:

@@ -1,3 +1,4 @@
+# size: a table of cases
 # Tests of the NixOS module: what it makes of a configuration, and what it refuses.
 { lib, configOf, module, machine }:
 let

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from headrace.tools.dev.ports import LOOPBACK
-from headrace.tools.image_smoke.declaration import Declaration
 from headrace.tools.image_smoke.engine import Podman
 from headrace.tools.image_smoke.image import Image
+from headrace.tools.workers import WorkerDeclaration
 
 NAME: Final = "smoke"
 HTTP_SECONDS: Final = 5
@@ -30,13 +30,13 @@ class Container:
     Args:
         podman: Where.
         image: Of what.
-        declaration: The worker.
+        worker: Which one it is.
     """
 
-    def __init__(self, podman: Podman, image: Image, declaration: Declaration) -> None:
+    def __init__(self, podman: Podman, image: Image, worker: WorkerDeclaration) -> None:
         self._podman = podman
         self._image = image
-        self._declaration = declaration
+        self._worker = worker
         self._pid = 0
 
     def start(self, environment: Mapping[str, str]) -> None:
@@ -47,7 +47,7 @@ class Container:
     @property
     def kind(self) -> str:
         """What the worker handles."""
-        return self._declaration.kind
+        return self._worker.kind
 
     def is_running(self) -> bool:
         """Tell whether its process runs."""
@@ -55,7 +55,7 @@ class Container:
 
     def answers(self, path: str) -> bool:
         """Tell whether its port answers a path with 200."""
-        connection = http.client.HTTPConnection(LOOPBACK, self._declaration.metrics_port, timeout=HTTP_SECONDS)
+        connection = http.client.HTTPConnection(LOOPBACK, self._worker.metrics_port, timeout=HTTP_SECONDS)
         try:
             connection.request("GET", path)
             return connection.getresponse().status == http.client.OK

@@ -38,7 +38,7 @@ class Ended:
 
 
 class Podman:
-    """Podman over a storage below a folder. Use it as a context: leaving it removes the containers; the folder may go then.
+    """Podman over a storage below a folder. Use it as a context: leaving it removes the containers.
 
     Args:
         folder: An empty folder.

@@ -1,12 +1,14 @@
-"""What runs inside an image, by its own interpreter, fed on standard input: looks around and tells it as JSON.
+"""What runs inside an image, by its own interpreter, fed on standard input: looks around and tells what it found.
 
-It stands alone: nothing of ours is imported. One argument each: the port of a TLS server, and how its certificate is
-to be judged, `trusted` or `unknown`. Any failure is told under the name of what was looked at.
+It writes a line of JSON and then a phrase. It stands alone: nothing of ours is imported. One argument each: the port
+of a TLS server, and how its certificate is to be judged, `trusted` or `unknown`. Any failure is told under the name of
+what was looked at.
 """
 
 import contextlib
 import importlib
 import importlib.metadata
+import io
 import json
 import os
 import socket
@@ -127,12 +129,12 @@ def top_levels() -> set[str]:
 
 
 def compiled() -> set[str]:
-    """Return the dotted names of extension modules: the ones that need shared libraries."""
+    """Return the dotted names of extension modules, those of tests apart: the ones that need shared libraries."""
     names = set()
     for folder in {Path(path) for path in sys.path if path.endswith("site-packages")}:
         for file in folder.rglob("*.so"):
             parts = (*file.relative_to(folder).parts[:-1], file.name.split(".")[0])
-            if all(part.isidentifier() for part in parts) and ".libs" not in str(file):
+            if all(part.isidentifier() and part != "tests" for part in parts):
                 names.add(".".join(parts))
     return names
 
@@ -150,8 +152,10 @@ def main(port: int, judgement: str) -> None:
             problems[name] = f"{type(error).__name__}: {error}"
     paths = ssl.get_default_verify_paths()
     bundle = os.environ.get("SSL_CERT_FILE") or paths.cafile or paths.openssl_cafile
-    said = {"looks": list(looks), "problems": problems, "bundle": bundle, "phrase": PHRASE}
-    print(json.dumps(said, ensure_ascii=False))  # noqa: T201 - it is a program
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    print(json.dumps({"looks": list(looks), "problems": problems, "bundle": bundle}))  # noqa: T201 - it is a program
+    print(PHRASE)  # noqa: T201 - likewise
 
 
 ALONE = (certificates, zones, utf8, temporary_files, nothing_else_is_writable, account, modules)

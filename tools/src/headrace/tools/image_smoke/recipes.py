@@ -9,9 +9,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final, override
 
 from headrace.tools.dev.ports import LOOPBACK
-from headrace.tools.image_smoke.declaration import Declaration
 from headrace.tools.image_smoke.ground import Ground
 from headrace.tools.image_smoke.trust import serving
+from headrace.tools.workers import WorkerDeclaration
 
 SIGNING_SECRET: Final = "whsec_aW1hZ2Utc21va2UtaW1hZ2Utc21va2UtaW1hZ2U="  # noqa: S105 - of a throwaway org
 EVENT: Final = "smoke.sent"
@@ -32,23 +32,23 @@ class Recipe:
     arrived: Callable[[], str | None] = lambda: None
 
 
-def recipe_for(declaration: Declaration, ground: Ground, payload: str) -> AbstractContextManager[Recipe]:
+def recipe_for(worker: WorkerDeclaration, ground: Ground, payload: str) -> AbstractContextManager[Recipe]:
     """Return what to do for a worker's kind; what it needs is there within the context.
 
     Args:
-        declaration: The worker.
+        worker: For what.
         ground: Where it works.
         payload: What the item holds, as JSON, where the kind has no recipe of its own.
     """
-    if declaration.kind == "DELIVER_WEBHOOK":
+    if worker.kind == "DELIVER_WEBHOOK":
         return _webhook(ground)
-    return _plain(declaration, ground, payload)
+    return _plain(worker, ground, payload)
 
 
 @contextmanager
-def _plain(declaration: Declaration, ground: Ground, payload: str) -> Iterator[Recipe]:
+def _plain(worker: WorkerDeclaration, ground: Ground, payload: str) -> Iterator[Recipe]:
     def enqueue() -> None:
-        ground.ask("work", "enqueue", declaration.kind, "--lane", declaration.lane, "--payload", payload)
+        ground.ask("work", "enqueue", worker.kind, "--lane", worker.lane, "--payload", payload)
 
     yield Recipe(enqueue)
 

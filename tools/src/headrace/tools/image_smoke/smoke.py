@@ -15,7 +15,6 @@ from headrace.tools.dev.privileges import server_identity
 from headrace.tools.dev.state import PASSABLE
 from headrace.tools.dev.waiting import holds_within
 from headrace.tools.image_smoke.container import Container
-from headrace.tools.image_smoke.declaration import Declaration
 from headrace.tools.image_smoke.engine import Ended, Podman
 from headrace.tools.image_smoke.exceptions import SmokeError
 from headrace.tools.image_smoke.ground import Ground, ItemState, grounded
@@ -23,11 +22,13 @@ from headrace.tools.image_smoke.image import Image, file_in, place_in
 from headrace.tools.image_smoke.recipes import Recipe, recipe_for
 from headrace.tools.image_smoke.report import Report
 from headrace.tools.image_smoke.trust import TlsServer, serving_tls
+from headrace.tools.workers import ImageDeclaration
 
 ACCOUNT: Final = "65532"
 ITEM_PATIENCE: Final = timedelta(seconds=60)
 READY_PATIENCE: Final = timedelta(seconds=90)
 STOP_WINDOW: Final = timedelta(seconds=30)
+PHRASE: Final = "Zürich → 東京 ✓"
 MEBIBYTE: Final = 2**20
 
 
@@ -37,12 +38,12 @@ class Wish:
 
     Attributes:
         archive: The image.
-        declaration: The worker that it is to hold.
+        declaration: What it is to hold.
         payload: Of the item, as JSON, for kinds without a recipe.
     """
 
     archive: Path
-    declaration: Declaration
+    declaration: ImageDeclaration
     payload: str
 
 
@@ -65,18 +66,24 @@ def run_smoke(wish: Wish) -> Report:
         server = stack.enter_context(serving_tls())
         look_inside(podman, image, root, server, report)
         ground = stack.enter_context(grounded(folder))
-        recipe = stack.enter_context(recipe_for(wish.declaration, ground, wish.payload))
-        work(Container(podman, image, wish.declaration), ground, recipe, report)
+        worker = wish.declaration.worker
+        if worker is None:
+            judge_console(podman, image, ground, report)
+        else:
+            recipe = stack.enter_context(recipe_for(worker, ground, wish.payload))
+            work(Container(podman, image, worker), ground, recipe, report)
     return report
 
 
-def judge_description(image: Image, declaration: Declaration, report: Report) -> None:
+def judge_description(image: Image, declaration: ImageDeclaration, report: Report) -> None:
     """Judge what the image says of itself."""
+    worker = declaration.worker
     report.remark(f"{image.size_bytes / MEBIBYTE:.1f} MiB, {image.interpreter}")
-    report.expect("the entrypoint is the worker's program", Path(image.entrypoint[0]).name, declaration.program)
-    report.expect("it serves where nothing else is asked", (*image.entrypoint[1:], *image.command), ("serve",))
+    arguments, ports = ((), ()) if worker is None else (("serve",), (f"{worker.metrics_port}/tcp",))
+    report.expect("the entrypoint is its program", Path(image.entrypoint[0]).name, declaration.program)
+    report.expect("it serves where nothing else is asked", (*image.entrypoint[1:], *image.command), arguments)
     report.expect("it runs as an ordinary account by number", image.user.partition(":")[0], ACCOUNT)
-    report.expect("it shows the metrics port alone", image.ports, (f"{declaration.metrics_port}/tcp",))
+    report.expect("it shows the metrics port alone", image.ports, ports)
     report.expect("it is asked to end by SIGTERM", image.stop_signal.removeprefix("SIG"), "TERM")
 
 
@@ -85,7 +92,7 @@ def look_inside(podman: Podman, image: Image, root: Path, server: TlsServer, rep
     found = _looked(podman.run(image.id, _inside(image, server, "unknown"), text=_program()), report)
     if found is None:
         return
-    report.expect("text comes out as UTF-8", found["phrase"], "Zürich → 東京 ✓")
+    report.expect("text comes out as UTF-8", found["phrase"], PHRASE)
     bundle = file_in(root, found["bundle"])
     if not bundle.is_file():
         report.judge("the bundle of authorities is there", f"{found['bundle']} is no file")
@@ -96,6 +103,13 @@ def look_inside(podman: Podman, image: Image, root: Path, server: TlsServer, rep
         Path(file.name).chmod(0o644)
         volume = f"{file.name}:{place_in(root, found['bundle'])}:ro"
         _looked(podman.run(image.id, _inside(image, server, "trusted"), text=_program(), volumes=[volume]), report)
+
+
+def judge_console(podman: Podman, image: Image, ground: Ground, report: Report) -> None:
+    """Judge the operators' program, the one image that is no worker: it must have what migrations need."""
+    ended = podman.run(image.id, [*image.entrypoint, "migrate", "--check"], environment=ground.urls.environment())
+    said = f"{ended.exit_code}: {ended.output}{ended.complaint}"
+    report.judge("it finds the schemas as its own migrations leave them", None if ended.exit_code == 0 else said)
 
 
 def work(container: Container, ground: Ground, recipe: Recipe, report: Report) -> None:
@@ -150,7 +164,8 @@ def _looked(ended: Ended, report: Report) -> dict[str, Any] | None:
     if ended.exit_code != 0:
         report.judge("its interpreter runs a program", ended.complaint.strip()[-2000:])
         return None
-    found: dict[str, Any] = json.loads(ended.output)
+    line, _, phrase = ended.output.partition("\n")
+    found: dict[str, Any] = {**json.loads(line), "phrase": phrase.strip()}
     for look in found["looks"]:
         report.judge(f"inside: {look}", found["problems"].get(look))
     return found
