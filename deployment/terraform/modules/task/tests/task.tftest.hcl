@@ -1,7 +1,7 @@
 # What every task is held to. Runs without a cloud: terraform init -backend=false && terraform test.
 
 mock_provider "aws" {
-  source = "./tests"
+  source = "../../mocks"
 }
 
 variables {
