@@ -42,10 +42,16 @@ run: setup ## Start the whole stack and send sample webhooks through it; ONCE=1 
 # No wheel carries pgbouncer, so a newcomer's machine may lack it.
 NO_POOLER := $(if $(shell PATH="$$PATH:/usr/sbin" command -v pgbouncer),, and not pooler)
 
+# Nor does one carry Terraform or its AWS provider, half a gigabyte of it.
+NO_TERRAFORM := $(if $(shell scripts/terraform.sh plugins 2>/dev/null),, and not terraform)
+TERRAFORM_TOLD := $(if $(NO_TERRAFORM),checked against the kept schema alone: no AWS provider is on this machine,validated and \
+	tested by Terraform with the AWS provider of this machine)
+
 test: check ## Run the checks, then every test that they left out
 	@$(if $(NO_POOLER),echo "pgbouncer is not on this machine: the tests behind a pooler are left out; CI has it" >&2)
+	@echo "the Terraform configuration is $(TERRAFORM_TOLD)" >&2
 	@$(BIN)/pytest -m "servers and not processes$(NO_POOLER)" --numprocesses 2 --dist loadfile
-	@$(BIN)/pytest -m processes
+	@$(BIN)/pytest -m "processes$(NO_TERRAFORM)"
 
 CHECKS := ruff format mypy imports arch deptry vulture interrogate typos shellcheck lock env inputs $(if $(MIGRATIONS),squawk) unit
 .PHONY: $(CHECKS:%=check-%)

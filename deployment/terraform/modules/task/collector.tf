@@ -38,11 +38,11 @@ locals {
           {
             # The whole queue's and every worker's: alarms look at the environment, whichever worker says it.
             dimensions            = [["environment"]]
-            metric_name_selectors = ["^headrace_queue_oldest_waiting_seconds$", "^headrace_outbox_lag_seconds$", "^headrace_dead_letters(_total)?$"]
+            metric_name_selectors = ["^headrace_queue_oldest_waiting_seconds", "^headrace_outbox_lag_seconds", "^headrace_dead_letters_total"]
           },
           {
             dimensions            = [["environment", "worker"]]
-            metric_name_selectors = ["^headrace_claims(_total)?$", "^headrace_lease_losses(_total)?$", "^headrace_loop_errors(_total)?$"]
+            metric_name_selectors = ["^headrace_claims_total", "^headrace_lease_losses_total", "^headrace_loop_errors_total"]
           },
         ]
       }
