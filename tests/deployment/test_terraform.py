@@ -202,7 +202,7 @@ class TestPlants:
     @pytest.mark.parametrize(
         ("file", "old", "new", "found"),
         [
-            ("alarms.tf", "alarm_name ", "alarm_naem ", "Unsupported argument"),
+            ("alarms.tf", "alarm_name ", "alarm_named ", "Unsupported argument"),
             ("alarms.tf", "  evaluation_periods  = 5\n", "", "Missing required argument"),
         ],
     )

@@ -72,13 +72,19 @@ class TestPlants:
     @pytest.mark.parametrize(
         ("module", "file", "old", "new", "found"),
         [
-            ("service", "main.tf", "desired_count  ", "desired_cuont  ", "desired_cuont is unknown"),
+            ("service", "main.tf", "desired_count  ", "desired_count_of_tasks  ", "desired_count_of_tasks is unknown"),
             ("service", "alarms.tf", "  evaluation_periods  = 5\n", "", "evaluation_periods is missing"),
-            ("service", "main.tf", "    weight ", "    wieght ", "capacity_provider_strategy: wieght is unknown"),
+            ("service", "main.tf", "    weight ", "    weighting ", "capacity_provider_strategy: weighting is unknown"),
             ("service", "alarms.tf", "      id = metric_query.key\n", "", "metric_query: id is missing"),
             ("service", "main.tf", "  network_configuration {", "  network_setup {", "block network_setup is unknown"),
             ("service", "main.tf", "  secrets              = var.secrets\n", "", "module.task: secrets is missing"),
-            ("service", "main.tf", "  secrets              =", "  secretes             =", "secretes is unknown"),
+            (
+                "service",
+                "main.tf",
+                "  secrets              =",
+                "  secret_values             =",
+                "secret_values is unknown",
+            ),
         ],
     )
     def test_a_schema_fault_is_found(

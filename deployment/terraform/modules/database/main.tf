@@ -28,7 +28,7 @@ resource "aws_vpc_security_group_ingress_rule" "clients" {
 }
 
 resource "aws_db_parameter_group" "this" {
-  #checkov:skip=CKV2_AWS_30: log_statement would write the passwords of ALTER ROLE into the log; slow statements and lock waits are logged
+  # No log_statement: it would write the passwords of ALTER ROLE into the log; slow statements and lock waits are logged
   name        = var.name
   family      = "postgres${var.major_version}"
   description = "TLS only, and slow statements are logged."
