@@ -1,4 +1,5 @@
 # The console as an image: it brings the schemas up to date before workers of a new version start, and serves nothing.
+#checkov:skip=CKV_DOCKER_7:PYTHON_IMAGE names a version, or a digest where a build gives one
 ARG PYTHON_IMAGE=docker.io/library/python:3.13-slim-trixie
 
 FROM ${PYTHON_IMAGE} AS build

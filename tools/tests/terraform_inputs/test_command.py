@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from headrace.tools.terraform_inputs.__main__ import SCHEMA, main
+from headrace.tools.terraform_inputs.__main__ import SCHEMA, UNBUILT, main
 from headrace.tools.terraform_inputs.document import TerraformInputs
 
 REPOSITORY = Path(__file__).parents[3]
@@ -28,6 +28,11 @@ def test_the_file_says_of_each_image_which_digest_is_run(tmp_path: Path) -> None
     inputs = TerraformInputs.model_validate_json(text)
     assert {each.image.digest for each in inputs.workers.values()} == {DIGEST}
     assert inputs.migration.image.digest == DIGEST
+
+
+def test_images_that_are_still_to_be_built_have_a_digest_of_zeros(tmp_path: Path) -> None:
+    inputs = TerraformInputs.model_validate_json(made(tmp_path, "--unbuilt"))
+    assert {each.image.digest for each in inputs.workers.values()} == {UNBUILT}
 
 
 def test_the_same_tree_gives_the_same_bytes(tmp_path: Path) -> None:

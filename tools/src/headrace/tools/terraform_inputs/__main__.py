@@ -6,13 +6,16 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from headrace.tools.terraform_inputs.assembling import assemble
+from headrace.tools.terraform_inputs.assembling import Digests, assemble
 from headrace.tools.terraform_inputs.digests import read_digests
 from headrace.tools.terraform_inputs.document import TerraformInputs
 from headrace.tools.terraform_inputs.exceptions import TerraformInputsError
 from headrace.tools.workers import WorkerDeclarationError, read_images
 
 SCHEMA: Final = Path("deployment", "terraform", "workers.schema.json")
+
+UNBUILT: Final = f"sha256:{'0' * 64}"
+"""The digest of an image that is still to be built."""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -39,7 +42,15 @@ def inputs_text(root: Path, images: Path | None) -> str:
     Raises:
         TerraformInputsError, WorkerDeclarationError: The tree or the file cannot be deployed.
     """
-    digests = read_digests(images) if images is not None else None
+    return _text(root, read_digests(images) if images is not None else None)
+
+
+def unbuilt_text(root: Path) -> str:
+    """Return the same before images are built, each with a digest that no image has: for an apply that runs nothing."""
+    return _text(root, {image.name: UNBUILT for image in read_images(root)})
+
+
+def _text(root: Path, digests: Digests | None) -> str:
     return f"{assemble(read_images(root), digests).model_dump_json(indent=2)}\n"
 
 
@@ -52,7 +63,9 @@ def schema_text() -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m headrace.tools.terraform_inputs", description=__doc__)
     parser.add_argument("--root", type=Path, default=Path.cwd(), help="the working tree (default: here)")
-    parser.add_argument("--images", type=Path, help="JSON object of folder name to image digest")
+    digests = parser.add_mutually_exclusive_group()
+    digests.add_argument("--images", type=Path, help="JSON object of folder name to image digest")
+    digests.add_argument("--unbuilt", action="store_true", help="digests of zeros: for the first, paused apply")
     parser.add_argument("--output", type=Path, help="the file to write (default: standard output)")
     schema = parser.add_mutually_exclusive_group()
     schema.add_argument("--write-schema", action="store_true", help=f"write {SCHEMA} instead")
@@ -67,7 +80,8 @@ def _run(arguments: argparse.Namespace) -> int:
     elif arguments.check:
         return _check(arguments.root, file)
     else:
-        _write(arguments.output, inputs_text(arguments.root, arguments.images))
+        text = unbuilt_text(arguments.root) if arguments.unbuilt else inputs_text(arguments.root, arguments.images)
+        _write(arguments.output, text)
     return 0
 
 

@@ -1,0 +1,45 @@
+# The whole environment without a cloud. Needs workers.auto.tfvars.json beside main.tf:
+# python -m headrace.tools.terraform_inputs --unbuilt --output deployment/terraform/environments/staging/workers.auto.tfvars.json
+
+mock_provider "aws" {
+  source = "../../mocks"
+}
+
+variables {
+  region                = "eu-central-1"
+  account_id            = "111111111111"
+  production_account_id = "222222222222"
+  release               = "0123456789abcdef0123456789abcdef01234567"
+  availability_zones    = ["eu-central-1a", "eu-central-1b"]
+  alarm_emails          = ["on-call@example.com"]
+  collector_image       = "public.ecr.aws/aws-observability/aws-otel-collector@sha256:2222222222222222222222222222222222222222222222222222222222222222"
+}
+
+run "everything_is_made_and_said" {
+  assert {
+    condition     = toset(keys(output.service_names)) == toset(keys(var.workers))
+    error_message = "Expected a service for each worker."
+  }
+
+  assert {
+    condition     = output.registry == "111111111111.dkr.ecr.eu-central-1.amazonaws.com/headrace"
+    error_message = "Expected the registry of this account."
+  }
+
+  assert {
+    condition     = output.database.url == "postgresql://mocked.rds.amazonaws.com:5432/headrace"
+    error_message = "Expected the database's URL without a login."
+  }
+}
+
+run "the_queue_moves_to_a_server_restored_from_backups" {
+  variables {
+    paused         = true
+    queue_database = { instance_class = "db.t4g.small", restore_time = "2030-01-31T12:00:00Z" }
+  }
+
+  assert {
+    condition     = contains(output.secret_names, "headrace/staging/database_queue_url")
+    error_message = "Expected the queue role's URL as a secret of its own."
+  }
+}

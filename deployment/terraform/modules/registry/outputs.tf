@@ -1,0 +1,4 @@
+output "repository_urls" {
+  description = "Where each image is pushed to, by its name."
+  value       = { for name, repository in aws_ecr_repository.this : name => repository.repository_url }
+}
