@@ -231,4 +231,48 @@ SHAPES = {
         )
         """,
     ),
+    "the first members of a class, and all arguments of a call": (
+        '''
+        from acme.om.work import BundleManager, WorkManager
+
+
+        class Managers:
+            """All."""
+
+            work: WorkManager
+            bundles: BundleManager
+            others: int = 0
+
+            def close(self) -> None:
+                """Close all."""
+
+
+        class Topics:
+            """Heard."""
+
+            WORK: WorkManager
+            OTHER = "other"
+
+
+        managers = Managers(work=WorkManager(), bundles=BundleManager())
+        ''',
+        '''
+        class Managers:
+            """All."""
+
+            others: int = 0
+
+            def close(self) -> None:
+                """Close all."""
+
+
+        class Topics:
+            """Heard."""
+
+            OTHER = "other"
+
+
+        managers = Managers()
+        ''',
+    ),
 }

@@ -1,6 +1,7 @@
 """Runs of the generator over a small tree; as a program, one run in a process of its own."""
 
 import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -30,5 +31,6 @@ def run(root: Path, plan: Callable[[Tree], Plan] = sample_plan, *, verify: bool 
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whatever a shell in the background has made of it
     os.environ["RUN"] = str(os.getpid())  # for the commands that it starts to signal to
     sys.exit(run(Path(sys.argv[1])))

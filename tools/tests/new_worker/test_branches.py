@@ -11,9 +11,9 @@ from tools.tests.new_worker.test_cli import KINDS
 from tools.tests.new_worker.trees import lasting_changes, state_of
 
 WORKERS = (
-    ("shipment-notifier", "NOTIFY_SHIPMENT"),
-    ("shipment-poller", "NOTIFY_SHIPMENT_LATE", "--lane", "bulk", "--payload", "order_id:uuid"),
-    ("address-checker", "CHECK_ADDRESS"),
+    ("sample-notifier", "NOTIFY_SAMPLE"),
+    ("sample-poller", "NOTIFY_SAMPLE_LATE", "--lane", "bulk", "--payload", "order_id:uuid"),
+    ("sample-checker", "CHECK_SAMPLE"),
 )
 
 

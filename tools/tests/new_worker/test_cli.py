@@ -17,13 +17,14 @@ from headrace.tools.new_worker.plan import PlannedFile
 from headrace.tools.new_worker.report import ExitCode, Report
 from headrace.tools.new_worker.tree import Tree
 from headrace.tools.new_worker.worker_plan import plan_worker
+from tools.tests.new_worker.test_rendering_compose import COMPOSE
 from tools.tests.new_worker.trees import changes, lasting_changes, state_of, write
 
 ROOT = Path(__file__).parents[3]
 type Captured = pytest.CaptureFixture[str]
 
 KINDS = "om/src/headrace/om/work/types/kinds.py"
-SHIPMENT = ("shipment-notifier", "NOTIFY_SHIPMENT")
+SAMPLE = ("sample-notifier", "NOTIFY_SAMPLE")
 PAYLOAD = ("--payload", "order_id:uuid", "carrier:str", "weight:decimal", "note:str?")
 AWKWARD = [
     ("ab", "AB"),
@@ -47,6 +48,13 @@ def remove(root: Path, *arguments: str) -> int:
     return remove_worker([*arguments, "--no-verify", "--root", str(root)])
 
 
+@pytest.fixture
+def composed(repository: Path) -> Path:
+    """A copy of the repository with a compose file that holds workers."""
+    write(repository, "deployment/local/docker-compose.full.yml", COMPOSE)
+    return repository
+
+
 def told(capsys: Captured) -> dict[str, str]:
     """Return the state of each file that the last run named."""
     report = json.loads(capsys.readouterr().out)
@@ -54,22 +62,22 @@ def told(capsys: Captured) -> dict[str, str]:
 
 
 def test_worker_is_new_files_and_two_lists(repository: Path, capsys: Captured) -> None:
-    assert make(repository, *SHIPMENT, "--json") == 0
+    assert make(repository, *SAMPLE, "--json") == 0
     states = told(capsys)
     assert sorted(path for path, state in states.items() if state == "update") == [
         "om/src/headrace/om/work/README.md",
         KINDS,
     ]
     assert set(states.values()) == {"create", "update"}
-    assert states["workers/shipment-notifier/src/headrace/workers/shipment_notifier/handler.py"] == "create"
-    assert states["deployment/docker/shipment-notifier.Dockerfile"] == "create"
+    assert states["workers/sample-notifier/src/headrace/workers/sample_notifier/handler.py"] == "create"
+    assert states["deployment/docker/sample-notifier.Dockerfile"] == "create"
 
 
 def test_nothing_is_touched_when_the_same_is_asked_for_again(repository: Path, capsys: Captured) -> None:
-    make(repository, *SHIPMENT, *PAYLOAD)
+    make(repository, *SAMPLE, *PAYLOAD)
     before = state_of(repository)
     capsys.readouterr()
-    assert make(repository, *SHIPMENT, *PAYLOAD, "--json") == 0
+    assert make(repository, *SAMPLE, *PAYLOAD, "--json") == 0
     assert set(told(capsys).values()) == {"identical"}
     assert changes(repository, before) == []
 
@@ -77,53 +85,53 @@ def test_nothing_is_touched_when_the_same_is_asked_for_again(repository: Path, c
 @pytest.mark.parametrize(
     "other",
     [
-        (*SHIPMENT, "--lane", "bulk"),
-        (*SHIPMENT, "--container"),
-        (*SHIPMENT, *PAYLOAD),
-        ("shipment-notifier", "NOTIFY_SHIPMENTS_LATE"),
-        ("other-notifier", "NOTIFY_SHIPMENT"),
-        ("shipmentnotifier", "NOTIFY_OTHER"),
-        ("other-notifier", "NOTIFYSHIPMENT"),
+        (*SAMPLE, "--lane", "bulk"),
+        (*SAMPLE, "--container"),
+        (*SAMPLE, *PAYLOAD),
+        ("sample-notifier", "NOTIFY_SAMPLES_LATE"),
+        ("other-notifier", "NOTIFY_SAMPLE"),
+        ("samplenotifier", "NOTIFY_OTHER"),
+        ("other-notifier", "NOTIFYSAMPLE"),
     ],
 )
 def test_nothing_is_written_when_another_worker_is_in_the_way(
     repository: Path, capsys: Captured, other: tuple[str, ...]
 ) -> None:
-    make(repository, *SHIPMENT)
+    make(repository, *SAMPLE)
     before = state_of(repository)
     assert make(repository, *other) == ExitCode.REFUSED
     assert changes(repository, before) == []
-    assert "shipment-notifier" in (text := capsys.readouterr().err) or "NOTIFY_SHIPMENT" in text
+    assert "sample-notifier" in (text := capsys.readouterr().err) or "NOTIFY_SAMPLE" in text
 
 
 def test_nothing_is_written_when_a_file_is_in_the_way(repository: Path, capsys: Captured) -> None:
-    write(repository, "deployment/docker/shipment-notifier.Dockerfile", "FROM scratch\n")
+    write(repository, "deployment/docker/sample-notifier.Dockerfile", "FROM scratch\n")
     before = state_of(repository)
-    assert make(repository, *SHIPMENT) == ExitCode.REFUSED
+    assert make(repository, *SAMPLE) == ExitCode.REFUSED
     assert changes(repository, before) == []
-    assert "shipment-notifier.Dockerfile has other content already" in capsys.readouterr().err
+    assert "sample-notifier.Dockerfile has other content already" in capsys.readouterr().err
 
 
 def test_nothing_is_written_when_a_list_has_marks_of_a_merge(repository: Path, capsys: Captured) -> None:
     kinds = repository / KINDS
     kinds.write_text(kinds.read_text() + "<<<<<<< HEAD\n")
     before = state_of(repository)
-    assert make(repository, *SHIPMENT) == ExitCode.REFUSED
+    assert make(repository, *SAMPLE) == ExitCode.REFUSED
     assert changes(repository, before) == []
     assert capsys.readouterr().err
 
 
 @pytest.mark.parametrize("more", [(), ("--json",)])
 def test_nothing_is_written_in_a_dry_run_with_every_option(
-    repository: Path, capsys: Captured, more: tuple[str, ...]
+    composed: Path, capsys: Captured, more: tuple[str, ...]
 ) -> None:
-    before = state_of(repository)
-    assert make(repository, *SHIPMENT, "--lane", "bulk", "--container", "--dry-run", *more, *PAYLOAD) == 0
-    assert changes(repository, before) == []
-    assert not (repository / ".headrace").exists()
+    before = state_of(composed)
+    assert make(composed, *SAMPLE, "--lane", "bulk", "--container", "--dry-run", *more, *PAYLOAD) == 0
+    assert changes(composed, before) == []
+    assert not (composed / ".headrace").exists()
     out = capsys.readouterr().out
-    assert "NOTIFY_SHIPMENT" in out
-    assert (json.loads(out)["request"]["lane"] == "bulk") if more else ("+++ b/workers/shipment-notifier" in out)
+    assert "NOTIFY_SAMPLE" in out
+    assert (json.loads(out)["request"]["lane"] == "bulk") if more else ("+++ b/workers/sample-notifier" in out)
 
 
 @pytest.mark.parametrize(
@@ -152,50 +160,50 @@ def test_wrong_name_has_its_sentence(locked: Path, capsys: Captured, name: str, 
     assert sentence in capsys.readouterr().err
 
 
-def test_order_of_two_workers_makes_no_difference(repository: Path, tmp_path: Path) -> None:
+def test_order_of_two_workers_makes_no_difference(composed: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
-    subprocess.run(["cp", "-R", str(repository), str(other)], check=True)  # noqa: S603, S607 - a copy
-    first, second = SHIPMENT, ("carrier-poller", "POLL_CARRIER", "--lane", "bulk", "--container", *PAYLOAD)
-    assert [make(repository, *first), make(repository, *second)] == [0, 0]
+    subprocess.run(["cp", "-R", str(composed), str(other)], check=True)  # noqa: S603, S607 - a copy
+    first, second = SAMPLE, ("sample-carrier", "CARRY_SAMPLE", "--lane", "bulk", "--container", *PAYLOAD)
+    assert [make(composed, *first), make(composed, *second)] == [0, 0]
     assert [make(other, *second), make(other, *first)] == [0, 0]
-    assert lasting_changes(other, state_of(repository)) == []
+    assert lasting_changes(other, state_of(composed)) == []
 
 
 @pytest.mark.parametrize("more", [(), ("--lane", "bulk", "--container", *PAYLOAD)])
-def test_tree_is_the_first_again_when_the_worker_is_removed(repository: Path, more: tuple[str, ...]) -> None:
-    before = state_of(repository)
-    assert make(repository, *SHIPMENT, *more) == 0
-    assert lasting_changes(repository, before)
-    write(repository, "workers/shipment-notifier/src/headrace/__pycache__/x.pyc", "compiled")
-    assert remove(repository, "shipment-notifier") == 0
-    assert lasting_changes(repository, before) == []
-    assert not (repository / "workers/shipment-notifier").exists()
+def test_tree_is_the_first_again_when_the_worker_is_removed(composed: Path, more: tuple[str, ...]) -> None:
+    before = state_of(composed)
+    assert make(composed, *SAMPLE, *more) == 0
+    assert lasting_changes(composed, before)
+    write(composed, "workers/sample-notifier/src/headrace/__pycache__/x.pyc", "compiled")
+    assert remove(composed, "sample-notifier") == 0
+    assert lasting_changes(composed, before) == []
+    assert not (composed / "workers/sample-notifier").exists()
 
 
 def test_workers_go_in_another_order_than_they_came(repository: Path) -> None:
-    make(repository, "carrier-poller", "POLL_CARRIER")
+    make(repository, "sample-carrier", "CARRY_SAMPLE")
     before = state_of(repository)
-    make(repository, *SHIPMENT)
-    make(repository, "zone-sorter", "SORT_ZONE")
-    assert remove(repository, "shipment-notifier") == 0
-    assert remove(repository, "zone-sorter") == 0
+    make(repository, *SAMPLE)
+    make(repository, "sample-sorter", "SORT_SAMPLE")
+    assert remove(repository, "sample-notifier") == 0
+    assert remove(repository, "sample-sorter") == 0
     assert lasting_changes(repository, before) == []
 
 
 def test_edited_worker_stays_until_it_is_forced_out(repository: Path, capsys: Captured) -> None:
     before = state_of(repository)
-    make(repository, *SHIPMENT)
-    handler = "workers/shipment-notifier/src/headrace/workers/shipment_notifier/handler.py"
+    make(repository, *SAMPLE)
+    handler = "workers/sample-notifier/src/headrace/workers/sample_notifier/handler.py"
     write(repository, handler, '"""Mine."""\n')
-    write(repository, "workers/shipment-notifier/notes.txt", "mine\n")
+    write(repository, "workers/sample-notifier/notes.txt", "mine\n")
     edited = state_of(repository)
-    assert remove(repository, "shipment-notifier") == ExitCode.REFUSED
+    assert remove(repository, "sample-notifier") == ExitCode.REFUSED
     assert lasting_changes(repository, edited) == []
     err = capsys.readouterr().err
     assert f"{handler} was edited" in err
-    assert "workers/shipment-notifier/notes.txt was added" in err
+    assert "workers/sample-notifier/notes.txt was added" in err
     assert len(err.splitlines()) == 3
-    assert remove(repository, "shipment-notifier", "--force") == 0
+    assert remove(repository, "sample-notifier", "--force") == 0
     assert lasting_changes(repository, before) == []
 
 
@@ -213,17 +221,17 @@ def test_worker_is_not_removed_when_it_was_not_made(
 
 
 def test_removal_writes_nothing_in_a_dry_run(repository: Path, capsys: Captured) -> None:
-    make(repository, *SHIPMENT)
+    make(repository, *SAMPLE)
     before = state_of(repository)
-    assert remove(repository, "shipment-notifier", "--dry-run") == 0
+    assert remove(repository, "sample-notifier", "--dry-run") == 0
     assert changes(repository, before) == []
     assert "deleted file mode 100644" in capsys.readouterr().out
 
 
 def test_broken_manifest_is_a_conflict(repository: Path, capsys: Captured) -> None:
-    make(repository, *SHIPMENT)
-    write(repository, "workers/shipment-notifier/.new-worker.json", "{}")
-    assert remove(repository, "shipment-notifier") == ExitCode.REFUSED
+    make(repository, *SAMPLE)
+    write(repository, "workers/sample-notifier/.new-worker.json", "{}")
+    assert remove(repository, "sample-notifier") == ExitCode.REFUSED
     assert ".new-worker.json cannot be read" in capsys.readouterr().err
 
 
@@ -232,10 +240,10 @@ def test_uncommitted_changes_stay_as_they_are(repository: Path) -> None:
     readme.write_text(readme.read_text() + "\nMine.\n")
     kinds.write_text(kinds.read_text().replace("The kinds of work", "My kinds of work"))
     before = state_of(repository)
-    assert make(repository, *SHIPMENT) == 0
+    assert make(repository, *SAMPLE) == 0
     assert readme.read_text().endswith("\nMine.\n")
     assert kinds.read_text().startswith('"""My kinds of work')
-    assert remove(repository, "shipment-notifier") == 0
+    assert remove(repository, "sample-notifier") == 0
     assert lasting_changes(repository, before) == []
 
 
@@ -243,8 +251,9 @@ def test_uncommitted_changes_stay_as_they_are(repository: Path) -> None:
 def test_worker_is_clean_and_goes_again_when_its_name_is_awkward(repository: Path, name: str, kind: str) -> None:
     before = state_of(repository)
     assert make(repository, name, kind, *PAYLOAD) == 0
-    for command in (["check", "--quiet"], ["format", "--check", "--quiet"]):
-        argv = [sys.executable, "-m", "ruff", *command, "--no-cache", f"workers/{name}", "om"]
+    made = [f"workers/{name}", "om/src", f"om/tests/unit/test_payload_{kind.lower()}.py"]
+    for command in (["check"], ["format", "--check"]):
+        argv = [sys.executable, "-m", "ruff", *command, "--quiet", "--no-cache", *made]
         done = subprocess.run(argv, cwd=repository, capture_output=True, text=True, check=False)  # noqa: S603 - ruff
         assert done.returncode == 0, done.stdout
     assert remove(repository, name) == 0
@@ -267,20 +276,20 @@ class Crash:
             raise CrashError
 
 
-def test_tree_is_unchanged_when_it_crashes_after_each_written_file(repository: Path) -> None:
-    arguments = WorkerArguments(worker_name="shipment-notifier", kind="NOTIFY_SHIPMENT", container=True)
-    planned = plan_worker(Tree.open(repository), arguments)
-    before = state_of(repository)
-    options = Options(root=repository, is_dry_run=False, verify=False)
+def test_tree_is_unchanged_when_it_crashes_after_each_written_file(composed: Path) -> None:
+    arguments = WorkerArguments(worker_name="sample-notifier", kind="NOTIFY_SAMPLE", container=True)
+    planned = plan_worker(Tree.open(composed), arguments)
+    before = state_of(composed)
+    options = Options(root=composed, is_dry_run=False, verify=False)
     for number in range(1, len(planned.plan.changes) + 1):
         run = Run(options, Report(as_json=False), Crash(number))
-        code = run.carry_out(lambda _: Intention("shipment-notifier", planned.plan, ()))
+        code = run.carry_out(lambda _: Intention("sample-notifier", planned.plan, ()))
         assert code is ExitCode.ROLLED_BACK
-        assert changes(repository, before) == [], number
+        assert changes(composed, before) == [], number
 
 
 def test_missing_argument_is_a_usage_error_when_nobody_can_be_asked(repository: Path, capsys: Captured) -> None:
-    assert make(repository, "shipment-notifier") == ExitCode.REFUSED
+    assert make(repository, "sample-notifier") == ExitCode.REFUSED
     assert capsys.readouterr().err.startswith("Missing: the work kind")
     assert make(repository) == ExitCode.REFUSED
     assert capsys.readouterr().err.startswith("Missing: the worker's name")
@@ -289,7 +298,7 @@ def test_missing_argument_is_a_usage_error_when_nobody_can_be_asked(repository: 
 
 def test_unknown_option_is_a_usage_error(repository: Path) -> None:
     with pytest.raises(SystemExit) as left:
-        make(repository, *SHIPMENT, "--lanes", "bulk")
+        make(repository, *SAMPLE, "--lanes", "bulk")
     assert left.value.code == ExitCode.REFUSED
 
 
@@ -299,7 +308,7 @@ def test_missing_argument_is_asked_for_when_a_terminal_is_there(repository: Path
         sys.executable,
         "-m",
         "headrace.tools.new_worker",
-        "shipment-notifier",
+        "sample-notifier",
         "--dry-run",
         "--root",
         str(repository),
@@ -307,7 +316,7 @@ def test_missing_argument_is_asked_for_when_a_terminal_is_there(repository: Path
     with subprocess.Popen(argv, stdin=slave, stdout=slave, stderr=slave, close_fds=True) as process:  # noqa: S603 - ours
         os.close(slave)
         told_so_far = read_until(master, "NOTIFY_SHIPMENT): ")
-        os.write(master, b"NOTIFY_SHIPMENT\n")
+        os.write(master, b"NOTIFY_SAMPLE\n")
         told_so_far += read_until(master, "nothing has been written.")
         assert process.wait(timeout=30) == 0
     os.close(master)

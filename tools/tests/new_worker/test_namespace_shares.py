@@ -107,6 +107,32 @@ def test_a_test_goes_whole_with_its_fixtures_and_helpers() -> None:
     assert not share.is_all
 
 
+def test_a_test_goes_whole_when_an_argument_in_it_would() -> None:
+    relay = """
+    from acme.om.work import WorkManager
+
+
+    class Relay:
+        def __init__(self, events: int, work: WorkManager | None = None) -> None:
+            self._events = events
+            self._work = work
+    """
+    tests = """
+    from acme.om.relay import Relay
+
+
+    def test_one() -> None:
+        assert Relay(1)
+
+
+    def test_two() -> None:
+        assert Relay(1, work=2)
+    """
+    share = share_of(tests, ("acme.om.relay", relay), path=TEST_PATH)
+    assert share is not None
+    assert [part.key for part in share.parts] == ["test_two"]
+
+
 def test_a_file_whose_every_test_goes_is_the_namespaces_own() -> None:
     share = share_of(TESTS.replace("def test_one", "def one"), path=TEST_PATH)
     assert share is not None

@@ -5,10 +5,11 @@ import pytest
 
 from headrace.tools.terraform_inputs.__main__ import SCHEMA, UNBUILT, main
 from headrace.tools.terraform_inputs.document import TerraformInputs
+from headrace.tools.workers.reading import read_images
 
 REPOSITORY = Path(__file__).parents[3]
 DIGEST = f"sha256:{'ab' * 32}"
-PROGRAMS = ("console", "maintenance", "webhook-dispatcher")
+PROGRAMS = tuple(image.name for image in read_images(REPOSITORY))
 
 
 def made(tmp_path: Path, *more: str) -> str:

@@ -74,8 +74,7 @@ class View:
             case cst.SimpleString():
                 return isinstance(node.evaluated_value, str) and self.ownership.names(node.evaluated_value)
             case cst.Call():
-                parts = [arg.value for index, arg in enumerate(node.args) if not self.drops(node, index)]
-                return any(self.owns(each) for each in (node.func, *parts))
+                return self._owns_call(node)
             case cst.Dict() | cst.Set() | cst.List() if node.elements and not self.is_strict:
                 return all(self.owns(element) for element in node.elements)
             case cst.Annotation(annotation=annotation):
@@ -92,12 +91,21 @@ class View:
 
     def drops(self, call: cst.Call, index: int) -> bool:
         """Tell whether an argument goes without the namespace and the call stays."""
-        if self.is_strict or call.args[index].star:
+        if self.is_strict:
             return False
-        if dotted(call.func) in _COLLECTIONS:
-            return self.owns(call.args[index].value)
+        is_element = dotted(call.func) in _COLLECTIONS and self.owns(call.args[index].value)
+        return is_element or self._is_for_owned(call, index)
+
+    def _owns_call(self, call: cst.Call) -> bool:
+        if self.is_strict and any(self._is_for_owned(call, index) for index in range(len(call.args))):
+            return True
+        parts = [arg.value for index, arg in enumerate(call.args) if not self.drops(call, index)]
+        return any(self.owns(each) for each in (call.func, *parts))
+
+    def _is_for_owned(self, call: cst.Call, index: int) -> bool:
+        """Tell whether an argument is for a parameter of the namespace."""
         callee = self.owner if dotted(call.func) == "cls" else self.ref_of(call.func)
-        name = self._parameter(callee, call.args[index], index) if callee else None
+        name = self._parameter(callee, call.args[index], index) if callee and not call.args[index].star else None
         return bool(callee and name and self.ownership.owns_parameter(callee, name))
 
     def _parameter(self, callee: Ref, arg: cst.Arg, index: int) -> str | None:

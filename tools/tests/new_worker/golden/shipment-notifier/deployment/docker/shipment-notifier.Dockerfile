@@ -1,5 +1,6 @@
 # One worker as an image: the same file for every worker but for the next line.
 ARG WORKER=shipment-notifier METRICS_PORT=9300
+#checkov:skip=CKV_DOCKER_7:PYTHON_IMAGE names a version, or a digest where a build gives one
 ARG PYTHON_IMAGE=docker.io/library/python:3.13-slim-trixie
 
 FROM ${PYTHON_IMAGE} AS build
