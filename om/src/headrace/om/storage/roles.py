@@ -60,6 +60,7 @@ TABLE_ROLES: Final[Mapping[str, DatabaseRole]] = MappingProxyType(
         "audit_entries": DatabaseRole.ACTIVITY,
         "events": DatabaseRole.ACTIVITY,
         "work_items": DatabaseRole.QUEUE,
+        "work_bundles": DatabaseRole.QUEUE,
     }
 )
 
@@ -75,5 +76,6 @@ TABLE_SCOPES: Final[Mapping[str, TenancyScope]] = MappingProxyType(
         "audit_entries": TenancyScope.BOTH,
         "events": TenancyScope.BOTH,
         "work_items": TenancyScope.ORG,
+        "work_bundles": TenancyScope.ORG,
     }
 )
