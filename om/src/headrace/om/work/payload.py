@@ -15,10 +15,14 @@ def checked_payload(item: WorkItem, *, at: str = "") -> Platform:
         at: What stands before the field's name in a sentence, such as `items[3].`.
 
     Raises:
-        WorkPayloadRefused: It does not fit, or no longer; the sentence names the field.
+        WorkPayloadRefused: It does not fit, or no longer, or nothing is known of the kind; the sentence names the
+            field.
     """
+    model = WORK_PAYLOADS.get(item.kind)
+    if model is None:
+        raise WorkPayloadRefused(f"{at}kind", f"a kind that this release knows, got {item.kind}")
     try:
-        return WORK_PAYLOADS[item.kind].model_validate(item.payload.thawed())
+        return model.model_validate(item.payload.thawed())
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         path = ".".join(("payload", *(str(part) for part in first["loc"])))

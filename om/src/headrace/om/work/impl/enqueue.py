@@ -11,17 +11,14 @@ from pydantic import ValidationError
 
 from headrace.om.base import utcnow
 from headrace.om.context import OpContext, Permission
-from headrace.om.encoding import encode_json, refuse_unstorable_instant, refuse_unstorable_text
 from headrace.om.exceptions import Unavailable, ValidationFailed
 from headrace.om.outbox.types.outbox_row import WORK_KIND_PREFIX, OutboxRow
 from headrace.om.storage.outcomes import InsertOutcome
 from headrace.om.work.impl.parts import WorkPart
 from headrace.om.work.manager import WorkEnqueueInterface
-from headrace.om.work.payload import checked_payload
-from headrace.om.work.rules import AS_NEW
 from headrace.om.work.types.queries import CreatedItem
 from headrace.om.work.types.settlement import Enqueued
-from headrace.om.work.types.work_item import MAX_PAYLOAD_BYTES, WorkItem, WorkKind
+from headrace.om.work.types.work_item import WorkItem, WorkKind
 
 logger = logging.getLogger(__name__)
 
@@ -133,37 +130,6 @@ def refuse_bad_bulk(items: Sequence[WorkItem]) -> None:
         seen.add(item.id)
 
 
-def stamped(ctx: OpContext, item: WorkItem, *, at: str = "") -> WorkItem:
-    """Return the item as the manager writes it: its own fields fresh, the actor and the request from the context.
-
-    The id and the timestamps stay as constructed.
-
-    Raises:
-        ValidationFailed: A field or the payload does not fit; the field is named from `at` on.
-    """
-    refuse_misfit(item, at=at)
-    actor = {"created_by": ctx.user_id, "updated_by": ctx.user_id}
-    cause = {"request_id": ctx.request_id, "traceparent": ctx.traceparent}
-    return item.model_copy(update={**AS_NEW, **actor, **cause})
-
-
-def refuse_misfit(item: WorkItem, *, at: str = "") -> None:
-    """Return when the item's texts can be stored and its payload fits its kind.
-
-    Raises:
-        ValidationFailed: They do not; the sentence names the field.
-    """
-    for field in ("origin", "lane", "idempotency_key"):
-        if (value := getattr(item, field)) is not None:
-            refuse_unstorable_text(f"{at}{field}", value)
-    for field in ("available_at", "created_at", "updated_at"):
-        if (instant := getattr(item, field)) is not None:
-            refuse_unstorable_instant(f"{at}{field}", instant)
-    checked_payload(item, at=at)
-    # The storage encodes it again: there, nobody knows the item's place among many.
-    encode_json(f"{at}payload", item.payload.thawed(), limit_bytes=MAX_PAYLOAD_BYTES)
-
-
 def item_from_row(row: OutboxRow) -> WorkItem:
     """Return the item that an outbox row asks for, under the row's id as its key.
 
@@ -187,5 +153,4 @@ def item_from_row(row: OutboxRow) -> WorkItem:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         raise ValidationFailed(".".join(str(p) for p in ("payload", *first["loc"])), first["msg"]) from error
-    refuse_misfit(item)
-    return item.model_copy(update=AS_NEW)
+    return fresh(item)

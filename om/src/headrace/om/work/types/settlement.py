@@ -7,8 +7,8 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, Field, model_validator
 
-from headrace.om.base import Platform
-from headrace.om.work.types.work_item import WorkKind, WorkStatus
+from headrace.om.base import Platform, new_id
+from headrace.om.work.types.work_item import WorkItem, WorkKind, WorkStatus
 
 
 class Outcome(StrEnum):
@@ -48,11 +48,15 @@ _STATUS_AFTER = {
 class Settlement(Platform):
     """One claim's end, conditional on its token wherever it is written.
 
-    `last_error` and `result` hold text that the database takes, cleaned and bounded by `rules`.
+    `last_error` and `result` hold text that the database takes, cleaned and bounded by `rules`. Its own id is written
+    with it: when the answer to a write was lost, the same settlement written again is known as recorded.
     """
 
+    settlement_id: UUID = Field(default_factory=new_id)
     item_id: UUID
     kind: WorkKind
+    origin: str
+    bundle_id: UUID | None = None
     claim_token: UUID
     outcome: Outcome
     delay: timedelta = Field(default=timedelta(0), ge=timedelta(0), description="Until available, for queued ends")
@@ -60,6 +64,7 @@ class Settlement(Platform):
     last_error: str | None = None
     error_code: str | None = Field(default=None, max_length=100)
     result_json: str | None = None
+    then: tuple[WorkItem, ...] = Field(default=(), description="Enqueued with this settlement, or not at all")
 
     @model_validator(mode="after")
     def _delay_only_when_queued(self) -> Self:
@@ -77,6 +82,8 @@ class Settled(Platform):
 
     None: the token no longer holds the item and nothing was changed.
     """
+    settled_bundle_id: UUID | None = None
+    """The bundle that settled with this item, which was its last open one."""
 
     @property
     def is_recorded(self) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final
 from uuid import UUID
 
 from pydantic import AwareDatetime, Field
@@ -22,6 +22,25 @@ class WorkKind(StrEnum):
 
     NOOP = "NOOP"
     DELIVER_WEBHOOK = "DELIVER_WEBHOOK"
+
+    @classmethod
+    def read(cls, text: str) -> "WorkKind":
+        """Return the kind that a stored row names; never raises.
+
+        Another release may have enqueued a kind that this one does not know. It gets a stand-in that compares and
+        shows as its text: such items are listed, swept, cancelled and purged like any other, and never run here.
+        """
+        known = cls._value2member_map_.get(text)
+        if isinstance(known, cls):
+            return known
+        stranger = str.__new__(cls, text)
+        stranger._name_ = stranger._value_ = text
+        return stranger
+
+    @property
+    def is_known(self) -> bool:
+        """Whether this release has a payload model for the kind, so that it can be enqueued and run."""
+        return self._value_ in type(self)._value2member_map_
 
 
 WORK_PAYLOADS: Final[Mapping[WorkKind, type[Platform]]] = MappingProxyType(
@@ -50,6 +69,10 @@ SETTLED_STATUSES: Final = frozenset({WorkStatus.DONE, WorkStatus.FAILED, WorkSta
 """The statuses that only a retry or a purge ends."""
 
 
+PayloadField = Annotated[str, Field(min_length=1, max_length=100)]
+"""The name of a field of the payload's model."""
+
+
 class WorkItem(Identifiable, Trackable):
     """One piece of durable work within a tenant; the tenant travels beside the item.
 
@@ -73,6 +96,8 @@ class WorkItem(Identifiable, Trackable):
         "started_at",
         "settled_at",
         "cancel_requested_at",
+        "bundle_id",
+        "unique_hash",
     }
 
     kind: WorkKind
@@ -80,6 +105,11 @@ class WorkItem(Identifiable, Trackable):
     origin: str = Field(min_length=1, max_length=100, description="Who asked, for operators")
     target_id: UUID | None = Field(default=None, description="The record that the work advances")
     idempotency_key: str | None = Field(default=None, min_length=1, max_length=200, description="Unique per tenant")
+    unique_for: tuple[PayloadField, ...] | None = Field(
+        default=None,
+        max_length=20,
+        description="Payload fields in which no two unsettled items of the kind agree; () allows one of the kind",
+    )
     request_id: UUID | None = None
     traceparent: str | None = Field(default=None, max_length=128)
     payload: FrozenMapping = Field(default_factory=FrozenMapping)
@@ -102,3 +132,5 @@ class WorkItem(Identifiable, Trackable):
     started_at: AwareDatetime | None = None
     settled_at: AwareDatetime | None = None
     cancel_requested_at: AwareDatetime | None = None
+    bundle_id: UUID | None = None
+    unique_hash: UUID | None = Field(default=None, description="What the fields of `unique_for` say, as a digest")
