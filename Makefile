@@ -28,10 +28,10 @@ export UV_SYSTEM_CERTS ?= true
 export UV_NATIVE_TLS ?= true
 endif
 
-.PHONY: help setup run test check fmt lint types lock lock-check migrate migrate-check up down env-example bench-smoke clean
+.PHONY: help setup run test check fmt lint types lock lock-check migrate migrate-check up down env-example terraform-schema bench-smoke clean
 
 help: ## List the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 setup: $(STAMP) ## Install everything into .venv (quick when nothing changed)
 	@:
@@ -47,7 +47,7 @@ test: check ## Run the checks, then every test that they left out
 	@$(BIN)/pytest -m "servers and not processes$(NO_POOLER)" --numprocesses 2 --dist loadfile
 	@$(BIN)/pytest -m processes
 
-CHECKS := ruff format mypy imports arch deptry vulture interrogate typos shellcheck lock env $(if $(MIGRATIONS),squawk) unit
+CHECKS := ruff format mypy imports arch deptry vulture interrogate typos shellcheck lock env inputs $(if $(MIGRATIONS),squawk) unit
 .PHONY: $(CHECKS:%=check-%)
 
 # Where make can, each check's output in one piece.
@@ -98,6 +98,9 @@ check-squawk:
 check-env:
 	@$(STEP) env $(BIN)/python -m headrace.tools.env_example --check
 
+check-inputs:
+	@$(STEP) inputs $(BIN)/python -m headrace.tools.terraform_inputs --check
+
 check-lock:
 	@$(STEP) lock env $(LOCK) check
 
@@ -112,7 +115,7 @@ lint: setup ## Run ruff
 types: setup ## Run mypy
 	@scripts/types.sh $(BIN)/mypy
 
-lock: $(UV) ## Resolve the dependencies again and write the host-free lock nix/uv.lock
+lock: $(UV) ## Resolve the dependencies again and write the host-free lock, nix/uv.lock and workers/*/lock.toml
 	@$(LOCK) relock
 
 lock-check: setup ## Check that the locks agree with each other and with the projects, and that no host slipped in
@@ -133,6 +136,9 @@ migrate-check: setup ## Check that schema and code agree, and that revisions go 
 env-example: setup ## Write .env.example from the settings classes
 	@$(BIN)/python -m headrace.tools.env_example
 
+terraform-schema: setup ## Write the JSON schema of the Terraform inputs from their classes
+	@$(BIN)/python -m headrace.tools.terraform_inputs --write-schema
+
 bench-smoke: setup ## Measure how fast an item is picked up
 	@$(BIN)/python -m headrace.tools.bench smoke
 
@@ -148,7 +154,8 @@ $(PYTHON):
 $(UV): | $(PYTHON)
 	@scripts/bootstrap.sh
 
-uv.lock: nix/uv.lock | $(UV)
+# The folder `workers` changes when a worker comes or goes.
+uv.lock: nix/uv.lock workers $(wildcard workers/*/lock.toml) | $(UV)
 	@$(LOCK) hydrate && touch $@
 
 $(STAMP): uv.lock $(PROJECTS) | $(UV)

@@ -17,8 +17,9 @@ from headrace.om.storage.options import database_options
 from headrace.om.storage.settings import StorageSettings
 from headrace.om.tenancy.types.org import Org
 from headrace.om.tenancy.types.user import User
+from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.queries import WorkFilter
-from headrace.om.work.types.work_item import WorkItem, WorkKind, WorkStatus
+from headrace.om.work.types.work_item import WorkItem, WorkStatus
 from headrace.workers.kit.backends import build_infra
 from tests.fixtures.workers import PATIENCE, until
 

@@ -19,6 +19,7 @@ from headrace.tools.dev.local_stack import places_of
 from headrace.tools.dev.processes import PidRecord, ProcessMark
 from headrace.tools.dev.supervisor import end_stale
 from headrace.tools.dev.waiting import holds_within
+from headrace.workers.console.worker_programs import installed_workers
 from tests.fixtures.servers import NewServerFolder
 
 pytestmark = [pytest.mark.servers, pytest.mark.processes, pytest.mark.timeout(240)]
@@ -71,8 +72,8 @@ class Run:
         return PidRecord.read(self.tree / ".headrace" / "workers" / f"{name}.pid")
 
     def worker_marks(self) -> list[ProcessMark]:
-        """The processes of both workers, which must be there."""
-        records = [self.worker(name) for name in ("maintenance", "webhook-dispatcher")]
+        """The processes of the installed workers, which must be there."""
+        records = [self.worker(name) for name in installed_workers()]
         return [record.server for record in records if record is not None]
 
     def headrace(self, *args: str) -> dict[str, object]:
@@ -168,7 +169,7 @@ def test_a_run_keeps_running_survives_a_killed_worker_and_stops_on_ctrl_c(
     assert str(urlsplit(given_servers["HEADRACE_DATABASE_URL"]).password) not in run.output
     workers = run.headrace("status")["workers"]
     assert isinstance(workers, list)
-    assert {worker["service"] for worker in workers} == {"maintenance", "webhook-dispatcher"}
+    assert {worker["service"] for worker in workers} == set(installed_workers())
     before = run.worker("webhook-dispatcher")
     assert before is not None
     os.kill(before.server.pid, signal.SIGKILL)
@@ -178,7 +179,7 @@ def test_a_run_keeps_running_survives_a_killed_worker_and_stops_on_ctrl_c(
     assert published["is_new"] is True
     assert holds_within(lambda: len(_done(run)) == 4, PATIENCE), run.headrace("work", "list")
     marks = run.worker_marks()
-    assert len(marks) == 2
+    assert len(marks) == len(installed_workers())
     run.process.send_signal(signal.SIGINT)
     assert run.wait() == 0, run.output
     assert not any(mark.is_alive() for mark in marks)
@@ -210,7 +211,7 @@ def test_a_run_that_is_interrupted_before_its_end_puts_everything_away(
     run = start("--once", "--samples", str(EXAMPLES), **given_servers)
     run.waited_for("shipment.delayed -> /flaky:")
     marks = run.worker_marks()
-    assert len(marks) == 2
+    assert len(marks) == len(installed_workers())
     run.process.send_signal(signal.SIGTERM)
     assert run.wait() == 130, run.output
     assert not any(mark.is_alive() for mark in marks)

@@ -4,6 +4,7 @@ from typing import Annotated, ClassVar
 
 import pytest
 from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import SettingsConfigDict
 
 from headrace.infra.exceptions import ConfigurationInvalid
 from headrace.infra.settings import (
@@ -150,11 +151,25 @@ def test_production_refuses_a_backend_in_memory_by_its_variable(production: pyte
         refuse_local_backends(load_settings(ProcessSettings))
 
 
+class TwoFilesSettings(ProcessSettings):
+    model_config = SettingsConfigDict(env_file=(".env", "own.env"))
+
+
 @pytest.mark.usefixtures("production")
-def test_production_refuses_secrets_from_a_settings_file() -> None:
-    Path(".env").touch()
-    with pytest.raises(ConfigurationInvalid, match="HEADRACE_SECRETS_BACKEND=env"):
-        refuse_local_backends(load_settings(ProcessSettings))
+@pytest.mark.parametrize(
+    ("cls", "file"), [(ProcessSettings, ".env"), (TwoFilesSettings, ".env"), (TwoFilesSettings, "own.env")]
+)
+def test_production_refuses_secrets_from_a_settings_file(cls: type[ProcessSettings], file: str) -> None:
+    Path(file).touch()
+    with pytest.raises(ConfigurationInvalid, match=f"HEADRACE_SECRETS_BACKEND=env .*/{file},"):
+        refuse_local_backends(load_settings(cls))
+
+
+def test_a_later_settings_file_outranks_an_earlier() -> None:
+    Path(".env").write_text("HEADRACE_RELEASE=r1\nHEADRACE_SERVICE=shared\n")
+    Path("own.env").write_text("HEADRACE_RELEASE=r2\n")
+    settings = load_settings(TwoFilesSettings)
+    assert (settings.release, settings.service) == ("r2", "shared")
 
 
 def test_a_local_process_may_use_what_it_likes() -> None:

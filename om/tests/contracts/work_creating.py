@@ -10,7 +10,8 @@ from headrace.om.base import EMPTY_UUID, new_id, utcnow
 from headrace.om.exceptions import ValidationFailed
 from headrace.om.storage.outcomes import InsertOutcome
 from headrace.om.work.storage import WorkStorageInterface
-from headrace.om.work.types.work_item import WorkKind, WorkStatus
+from headrace.om.work.types.kinds import WorkKind
+from headrace.om.work.types.work_item import WorkStatus
 from om.tests.contracts.work_items import (
     BOTH_KINDS,
     KINDS,

@@ -9,9 +9,10 @@ import pytest
 from headrace.om.base import FrozenMapping, new_id, utcnow
 from headrace.om.storage.outcomes import InsertOutcome
 from headrace.om.work.storage import WorkStorageInterface
+from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.queries import ClaimedRow
 from headrace.om.work.types.settlement import Renewal, Settlement
-from headrace.om.work.types.work_item import WorkItem, WorkKind, WorkStatus
+from headrace.om.work.types.work_item import WorkItem, WorkStatus
 
 LANE = "default"
 KINDS = (WorkKind.NOOP,)

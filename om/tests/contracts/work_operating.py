@@ -11,8 +11,9 @@ from headrace.om.base import utcnow
 from headrace.om.storage.outcomes import InsertOutcome
 from headrace.om.work import rules
 from headrace.om.work.storage import WorkStorageInterface
+from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.queries import WorkFilter
-from headrace.om.work.types.work_item import WorkKind, WorkStatus
+from headrace.om.work.types.work_item import WorkStatus
 from om.tests.contracts.work_items import (
     BOTH_KINDS,
     KINDS,

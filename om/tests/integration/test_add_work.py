@@ -18,7 +18,7 @@ from headrace.om.outbox.rows import work_row
 from headrace.om.outbox.storage.impl.postgres import OutboxStoragePostgresImpl
 from headrace.om.outbox.types.outbox_row import OutboxRow
 from headrace.om.storage.database import Database
-from headrace.om.work.types.work_item import WorkKind
+from headrace.om.work.types.kinds import WorkKind
 from headrace.tools.dev import LoginUrls
 from infra.tests.contracts.eventually import eventually
 from om.tests.contracts.outbox_storage import HOLD

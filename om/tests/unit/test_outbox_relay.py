@@ -32,8 +32,9 @@ from headrace.om.tenancy.storage.impl.memory import TenancyStorageMemoryImpl
 from headrace.om.work.impl.manager import WorkManagerImpl
 from headrace.om.work.impl.parts import WorkParts
 from headrace.om.work.storage.impl.memory import WorkStorageMemoryImpl
+from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.queries import CreatedItem, WorkFilter
-from headrace.om.work.types.work_item import WorkItem, WorkKind
+from headrace.om.work.types.work_item import WorkItem
 from infra.tests.contracts.eventually import eventually
 
 RCTX = RequestContext(app=AppContext(type=AppType.TEST, version="tests@0"), traceparent="00-01-02-01")

@@ -11,8 +11,10 @@ from headrace.om.exceptions import ValidationFailed
 from headrace.om.outbox.rows import entity_row, work_row
 from headrace.om.outbox.rules import MAX_PAYLOAD_BYTES as MAX_ROW_BYTES
 from headrace.om.work.impl.enqueue import item_from_row
-from headrace.om.work.types.payloads import DeliverWebhookPayload, NoopPayload
-from headrace.om.work.types.work_item import MAX_PAYLOAD_BYTES, WorkKind
+from headrace.om.work.types.kinds import WorkKind
+from headrace.om.work.types.payloads.deliver_webhook import DeliverWebhookPayload
+from headrace.om.work.types.payloads.noop import NoopPayload
+from headrace.om.work.types.work_item import MAX_PAYLOAD_BYTES
 
 SCOPE = SimpleNamespace(org_id=new_id(), user_id=new_id(), request_id=new_id(), traceparent="00-0123-4567-01")
 

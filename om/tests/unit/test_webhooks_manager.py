@@ -24,8 +24,9 @@ from headrace.om.webhooks.exceptions import (
 from headrace.om.webhooks.rules import MAX_ENDPOINTS, secret_name
 from headrace.om.webhooks.types.delivery import DELIVERY_LANE, FailurePolicy
 from headrace.om.webhooks.types.endpoint import WebhookEndpoint
+from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.queries import WorkFilter
-from headrace.om.work.types.work_item import WorkItem, WorkKind
+from headrace.om.work.types.work_item import WorkItem
 from om.tests.contracts.tenancy_storage import org, user
 from om.tests.contracts.webhooks_storage import ODD_BODY, endpoint_with
 

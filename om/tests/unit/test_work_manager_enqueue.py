@@ -13,8 +13,9 @@ from headrace.om.exceptions import ValidationFailed
 from headrace.om.outbox.rows import work_row
 from headrace.om.work.exceptions import WorkPayloadRefused
 from headrace.om.work.impl.enqueue import MAX_BULK
+from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.queries import WorkFilter
-from headrace.om.work.types.work_item import WorkKind, WorkStatus
+from headrace.om.work.types.work_item import WorkStatus
 from om.tests.contracts.work_items import LANE, a_work_item, payload
 from om.tests.unit.work_queue import Queue
 

@@ -16,8 +16,9 @@ from headrace.om.work import rules
 from headrace.om.work.exceptions import WorkClaimLost
 from headrace.om.work.impl.holding import MAX_CLAIM
 from headrace.om.work.types.handler import Refuse
+from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.settlement import Outcome, Renewal, Settled, Settlement
-from headrace.om.work.types.work_item import WorkItem, WorkKind, WorkStatus
+from headrace.om.work.types.work_item import WorkItem, WorkStatus
 from om.tests.contracts.work_items import KINDS, LANE, LEASE, a_work_item
 from om.tests.unit.work_queue import Queue
 

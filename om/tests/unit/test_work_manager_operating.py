@@ -13,8 +13,9 @@ from headrace.om.exceptions import NotAuthorized, ValidationFailed
 from headrace.om.work.exceptions import WorkItemInWrongState, WorkItemNotFound
 from headrace.om.work.impl.manager import WorkManagerImpl
 from headrace.om.work.impl.parts import WorkParts
+from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.queries import WorkFilter
-from headrace.om.work.types.work_item import WorkKind, WorkStatus
+from headrace.om.work.types.work_item import WorkStatus
 from om.tests.contracts.work_items import KINDS, LANE, LEASE, NO_LEASE, a_work_item
 from om.tests.unit.work_queue import Queue
 

@@ -9,8 +9,10 @@ from headrace.om.exceptions import ValidationFailed
 from headrace.om.work.exceptions import WorkPayloadRefused
 from headrace.om.work.registry import HandlerFunction, HandlerRegistered, HandlerRegistry, RegistryClosed
 from headrace.om.work.types.handler import WorkHandlerInterface
-from headrace.om.work.types.payloads import DeliverWebhookPayload, NoopPayload
-from headrace.om.work.types.work_item import WorkItem, WorkKind
+from headrace.om.work.types.kinds import WorkKind
+from headrace.om.work.types.payloads.deliver_webhook import DeliverWebhookPayload
+from headrace.om.work.types.payloads.noop import NoopPayload
+from headrace.om.work.types.work_item import WorkItem
 
 
 class EchoHandler(WorkHandlerInterface):

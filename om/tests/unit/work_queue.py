@@ -15,7 +15,8 @@ from headrace.om.tenancy.types.org import Org
 from headrace.om.tenancy.types.user import User
 from headrace.om.work.impl.manager import WorkManagerImpl
 from headrace.om.work.impl.parts import WorkParts
-from headrace.om.work.types.work_item import WorkItem, WorkKind
+from headrace.om.work.types.kinds import WorkKind
+from headrace.om.work.types.work_item import WorkItem
 from om.tests.contracts.work_items import KINDS, LANE, LEASE
 
 
@@ -28,7 +29,7 @@ class Queue:
         self.wakeups = CoalescedWakeups(self.topics, window=timedelta(0))
         self.tenancy = TenancyManagerImpl(self.storage.get_tenancy_storage(), principal_ttl=timedelta(0))
         self.audit = AuditManagerImpl(self.storage.get_audit_storage())
-        self.dead_letters: list[WorkKind] = []
+        self.dead_letters = list[WorkKind]()
         self.woken: asyncio.Queue[WorkAvailable] = asyncio.Queue()
         self.rctx = RequestContext(app=AppContext(type=AppType.TEST, version="tests@0"), traceparent="00-ab-cd-01")
         parts = WorkParts(

@@ -17,7 +17,8 @@ from headrace.om.tenancy.types.org import Org
 from headrace.om.tenancy.types.user import User
 from headrace.om.webhooks.rules import secret_name
 from headrace.om.webhooks.types.endpoint import WebhookEndpoint
-from headrace.om.work.types.work_item import WorkItem, WorkKind, WorkStatus
+from headrace.om.work.types.kinds import WorkKind
+from headrace.om.work.types.work_item import WorkItem, WorkStatus
 from headrace.tools.dev.deliveries import Delivery, MainJob, delivery_problems
 from headrace.tools.dev.receiver import Arrival, Receiver
 from headrace.tools.dev.routes import ROUTES, Route

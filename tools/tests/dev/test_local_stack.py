@@ -6,6 +6,7 @@ import pytest
 from headrace.tools.dev import DevServerError, LocalServers, login_urls
 from headrace.tools.dev.local_stack import LocalStack
 from headrace.tools.dev.session import Ground
+from headrace.workers.console.worker_programs import WORKERS_GROUP, installed_workers
 
 ADMIN = "postgresql://postgres:hunter2@127.0.0.1:1/headrace"
 
@@ -37,7 +38,25 @@ def test_the_cache_is_in_memory_when_there_is_no_redis(tmp_path: Path) -> None:
 
 def test_a_workers_port_may_be_given(tmp_path: Path) -> None:
     ports = {each.name: each.port for each in stack(tmp_path, {"HEADRACE_MAINTENANCE_METRICS_PORT": "9000"}).programs()}
-    assert ports == {"maintenance": 9000, "webhook-dispatcher": None}
+    assert (ports["maintenance"], ports["webhook-dispatcher"]) == (9000, None)
+
+
+def test_every_installed_worker_runs_and_maintenance_starts_first(tmp_path: Path) -> None:
+    names = [each.name for each in stack(tmp_path, {}).programs()]
+    assert names[0] == "maintenance"
+    assert sorted(names) == sorted(installed_workers())
+
+
+def test_a_worker_that_was_added_runs_without_an_edit_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    info = tmp_path / "headrace_added-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Name: headrace-added\nVersion: 1\n", encoding="ascii")
+    # Its console script is one that is there.
+    scripts = "[console_scripts]\nheadrace-maintenance = added.main:main\n"
+    (info / "entry_points.txt").write_text(f"{scripts}[{WORKERS_GROUP}]\nadded = added.main:main\n", encoding="ascii")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    added = next(each for each in stack(tmp_path, {}).programs() if each.name == "added")
+    assert (added.argv[1], added.port_variable) == ("serve", "HEADRACE_ADDED_METRICS_PORT")
 
 
 @pytest.mark.parametrize("port", ["abc", "-1", "65536", "\u0661"])

@@ -3,7 +3,8 @@ import io
 import pytest
 from rich.console import Console
 
-from headrace.om.work.types.work_item import WorkItem, WorkKind, WorkStatus
+from headrace.om.work.types.kinds import WorkKind
+from headrace.om.work.types.work_item import WorkItem, WorkStatus
 from headrace.tools.dev.deliveries import Delivery
 from headrace.tools.dev.receiver import Receiver
 from headrace.tools.dev.report import showing

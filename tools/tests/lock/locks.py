@@ -48,11 +48,81 @@ version = "0.1.0"
 source = {{ editable = "own" }}
 """
 
+# A workspace of a library and two workers, of which one asks for something that the other does not.
+WORKSPACE = """\
+version = 1
+requires-python = ">=3.12"
+
+[manifest]
+members = [
+    "bird-feeder",
+    "library",
+    "mail-sorter",
+]
+
+[[package]]
+name = "bird-feeder"
+version = "0.1.0"
+source = { editable = "workers/bird-feeder" }
+dependencies = [
+    { name = "leaf" },
+    { name = "library" },
+]
+
+[package.metadata]
+requires-dist = [
+    { name = "leaf", specifier = ">=1" },
+    { name = "library", editable = "library" },
+]
+
+[[package]]
+name = "leaf"
+version = "1.0"
+source = { registry = "pypi" }
+wheels = [
+    { url = "ab/cd/0123/leaf-1.0-py3-none-any.whl", hash = "sha256:11", size = 1 },
+]
+
+[[package]]
+name = "library"
+version = "0.1.0"
+source = { editable = "library" }
+
+[[package]]
+name = "mail-sorter"
+version = "0.2.0"
+source = { editable = "workers/mail" }
+dependencies = [
+    { name = "library" },
+]
+
+[package.metadata]
+requires-dist = [
+    { name = "library", editable = "library" },
+]
+"""
+PROJECTS = {
+    "library": '[project]\nname = "library"\nversion = "0.1.0"\n',
+    "workers/bird-feeder": """\
+[project]
+name = "bird-feeder"
+version = "0.1.0"
+dependencies = ["leaf>=1", "library"]
+""",
+    "workers/mail": """\
+[project]
+name = "mail-sorter"
+version = "0.2.0"
+dependencies = ["library"]
+""",
+}
+
 # Writes ./uv.lock as uv would: the whole answer lies beside the program. `--check` compares instead.
 _UV = """\
 #!{python}
 import pathlib, sys
 answer = pathlib.Path({answer!r}).read_text()
+pathlib.Path(__file__).with_name("calls").open("a").write(" ".join(sys.argv[1:3]) + "\\n")
 lock = pathlib.Path("uv.lock")
 if "--check" in sys.argv:
     sys.exit(0 if lock.read_text() == answer else "The lockfile needs to be updated")

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from headrace.tools.lock.__main__ import main
-from headrace.tools.lock.commands import Workspace
 from headrace.tools.lock.text import hydrate
+from headrace.tools.lock.workspace import Workspace
 from tools.tests.lock.locks import INDEX, MIRROR, STRIPPED, write_uv
 
 
@@ -56,6 +56,13 @@ def test_a_first_lock_is_made_when_there_is_none(tree: Workspace) -> None:
     assert tree.host_free.read_text() == STRIPPED
 
 
+def test_the_last_index_is_kept_when_the_index_does_not_answer(tree: Workspace) -> None:
+    tree.host_free.write_text(STRIPPED.replace('version = "2.0"', 'version = "1.9"'))
+    assert run("hydrate", Workspace(root=tree.root, uv="/none/uv")) == 0
+    assert 'version = "1.9"' in tree.hydrated.read_text()
+    assert INDEX.registry in tree.hydrated.read_text()
+
+
 def test_the_check_passes_when_the_locks_agree(tree: Workspace, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("check", tree) == 0
     assert capsys.readouterr() == ("", "")
@@ -64,7 +71,7 @@ def test_the_check_passes_when_the_locks_agree(tree: Workspace, capsys: pytest.C
 def test_the_check_fails_when_the_locks_differ(tree: Workspace, capsys: pytest.CaptureFixture[str]) -> None:
     tree.host_free.write_text(STRIPPED.replace("sha256:11", "sha256:12"))
     assert run("check", tree) == 1
-    assert capsys.readouterr().err == "nix/uv.lock and uv.lock differ; run `make lock`.\n"
+    assert capsys.readouterr().err == "nix/uv.lock with the workers' lock.toml and uv.lock differ; run `make lock`.\n"
 
 
 def test_the_check_fails_when_a_host_slipped_into_the_host_free_lock(
@@ -109,6 +116,7 @@ def test_the_check_passes_when_only_ignored_files_name_a_host(tree: Workspace) -
 
 
 def test_one_sentence_says_so_when_uv_is_missing(tree: Workspace, capsys: pytest.CaptureFixture[str]) -> None:
+    tree.hydrated.unlink()
     assert run("hydrate", Workspace(root=tree.root, uv="/none/uv")) == 1
     assert capsys.readouterr().err.startswith("`/none/uv lock` could not run: ")
 

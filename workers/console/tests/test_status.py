@@ -3,7 +3,7 @@ from datetime import timedelta
 
 import pytest
 
-from headrace.om.work.types.work_item import WorkKind
+from headrace.om.work.types.kinds import WorkKind
 from workers.console.tests.command_line import CommandLine, new_rctx
 
 

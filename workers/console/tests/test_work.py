@@ -4,6 +4,7 @@ from uuid import uuid4
 import pytest
 
 from headrace.om.context import Role
+from headrace.om.work.types.kinds import WorkKind
 from workers.console.tests.command_line import CommandLine
 
 
@@ -46,7 +47,7 @@ def test_a_payload_is_read_from_standard_input_and_from_a_file(signed_in: Comman
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("NOPE",), "usage: Invalid value: there is no kind 'NOPE'; there are: NOOP, DELIVER_WEBHOOK"),
+        (("NOPE",), f"usage: Invalid value: there is no kind 'NOPE'; there are: {', '.join(WorkKind)}"),
         (("NOOP", "--payload", "{"), "usage: Invalid value for --payload: expected JSON"),
         (("NOOP", "--payload", "[1]"), "usage: Invalid value for --payload: expected a JSON object"),
         (("NOOP", "--payload", '{"note": NaN}'), "usage: Invalid value for --payload: expected JSON: NaN is not JSON"),

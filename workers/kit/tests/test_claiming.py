@@ -13,8 +13,9 @@ from headrace.om.tenancy.types.org import Org
 from headrace.om.tenancy.types.user import User
 from headrace.om.work.exceptions import WorkClaimLost
 from headrace.om.work.registry import HandlerRegistry, RegistryClosed
-from headrace.om.work.types.payloads import NoopPayload
-from headrace.om.work.types.work_item import WorkItem, WorkKind, WorkStatus
+from headrace.om.work.types.kinds import WorkKind
+from headrace.om.work.types.payloads.noop import NoopPayload
+from headrace.om.work.types.work_item import WorkItem, WorkStatus
 from headrace.workers.kit import claiming
 from headrace.workers.kit.held import Interruption
 from workers.kit.tests.workbench import APP, Doing, bench, passes, until

@@ -1,11 +1,28 @@
 from datetime import timedelta
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 from pydantic import AfterValidator, ValidationError
 
-from headrace.workers.kit.settings import WorkerSettings
+from headrace.workers.kit.settings import WorkerSettings, config_of
 from headrace.workers.kit.testing import settings_for_tests
+
+
+class ShopSettings(WorkerSettings):
+    model_config = config_of("shop")
+
+    env_scope: ClassVar[str] = "SHOP"
+
+
+def test_a_workers_own_file_is_read_above_the_working_trees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "workers" / "shop"
+    folder.mkdir(parents=True)
+    (tmp_path / ".env").write_text("HEADRACE_SHOP_CAPACITY=3\nHEADRACE_LANE=shared\n", encoding="ascii")
+    (folder / ".env").write_text("HEADRACE_SHOP_CAPACITY=4\n", encoding="ascii")
+    settings = settings_for_tests(ShopSettings)
+    assert (settings.capacity, settings.lane) == (4, "shared")
 
 
 def test_the_defaults_fit_each_other_when_nothing_is_set() -> None:

@@ -18,7 +18,8 @@ from headrace.om.tenancy.types.org import Org
 from headrace.om.tenancy.types.user import User
 from headrace.om.webhooks.rules import secret_name
 from headrace.om.webhooks.types.endpoint import WebhookEndpoint
-from headrace.om.work.types.work_item import WorkItem, WorkKind, WorkStatus
+from headrace.om.work.types.kinds import WorkKind
+from headrace.om.work.types.work_item import WorkItem, WorkStatus
 from headrace.workers.kit import sweep_steps
 from headrace.workers.kit.sweeping import SweepPlan, SweepStep, SweepTask
 from workers.kit.tests.workbench import APP, Bench, bench, until

@@ -16,7 +16,8 @@ from headrace.om.storage.roles import TABLE_ROLES, DatabaseRole
 from headrace.om.storage.settings import StorageSettings
 from headrace.om.webhooks.rules import secret_name
 from headrace.om.webhooks.types.endpoint import WebhookEndpoint
-from headrace.om.work.types.work_item import WorkItem, WorkKind
+from headrace.om.work.types.kinds import WorkKind
+from headrace.om.work.types.work_item import WorkItem
 from headrace.workers.kit.container import WorkerParts, build_parts
 from headrace.workers.kit.server import MetricsServerTask, probe_server
 from headrace.workers.kit.settings import WorkerSettings

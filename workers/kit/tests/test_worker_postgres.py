@@ -24,8 +24,9 @@ from headrace.om.storage.settings import StorageSettings
 from headrace.om.tenancy.types.org import Org
 from headrace.om.tenancy.types.user import User
 from headrace.om.work.registry import HandlerRegistry
-from headrace.om.work.types.payloads import NoopPayload
-from headrace.om.work.types.work_item import WorkItem, WorkKind, WorkStatus
+from headrace.om.work.types.kinds import WorkKind
+from headrace.om.work.types.payloads.noop import NoopPayload
+from headrace.om.work.types.work_item import WorkItem, WorkStatus
 from headrace.workers.kit.container import RegisterHandlers, build_parts
 from headrace.workers.kit.loop import open_work_loop, work_loop_tasks
 from headrace.workers.kit.process import build_worker_runtime

@@ -20,9 +20,10 @@ from headrace.om.work.registry import HandlerRegistry
 from headrace.om.work.storage import WorkStorageInterface
 from headrace.om.work.storage.impl.memory import WorkStorageMemoryImpl
 from headrace.om.work.types.handler import WorkHandlerInterface
+from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.queries import ClaimedRow
 from headrace.om.work.types.settlement import Renewal, Renewed, Settled, Settlement
-from headrace.om.work.types.work_item import WorkItem, WorkKind, WorkStatus
+from headrace.om.work.types.work_item import WorkItem, WorkStatus
 from headrace.workers.kit.container import WorkerParts, parts_for_tests
 from headrace.workers.kit.server import MetricsServerTask, probe_server
 from headrace.workers.kit.settings import WorkerSettings

@@ -10,7 +10,8 @@ from headrace.om.root import Infra
 from headrace.om.storage.impl.memory import StorageMemoryImpl
 from headrace.om.tenancy.types.org import Org
 from headrace.om.tenancy.types.user import User
-from headrace.om.work.types.work_item import WorkItem, WorkKind
+from headrace.om.work.types.kinds import WorkKind
+from headrace.om.work.types.work_item import WorkItem
 from headrace.workers.kit.testing import infra_for_tests
 from headrace.workers.maintenance.container import WorkerContainer
 

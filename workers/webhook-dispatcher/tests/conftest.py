@@ -20,7 +20,8 @@ from headrace.om.webhooks.rules import secret_name
 from headrace.om.webhooks.types.delivery import DELIVERY_LANE
 from headrace.om.webhooks.types.endpoint import WebhookEndpoint
 from headrace.om.work.types.handler import WorkHandlerInterface
-from headrace.om.work.types.work_item import WorkItem, WorkKind
+from headrace.om.work.types.kinds import WorkKind
+from headrace.om.work.types.work_item import WorkItem
 from headrace.workers.kit.claims import enter_claim
 from headrace.workers.kit.held import HeldClaim
 from headrace.workers.kit.testing import settings_for_tests

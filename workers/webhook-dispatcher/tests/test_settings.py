@@ -13,7 +13,7 @@ from headrace.infra.settings.catalogue import settings_catalogue
 from headrace.om.root import Infra
 from headrace.om.storage.impl.memory import StorageMemoryImpl
 from headrace.om.webhooks.types.delivery import DELIVERY_LANE
-from headrace.om.work.types.work_item import WorkKind
+from headrace.om.work.types.kinds import WorkKind
 from headrace.workers.kit.testing import settings_for_tests
 from headrace.workers.webhook_dispatcher.container import WorkerContainer
 from headrace.workers.webhook_dispatcher.settings import WebhookDispatcherSettings

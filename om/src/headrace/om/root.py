@@ -26,7 +26,7 @@ from headrace.om.work import WorkManagerInterface
 from headrace.om.work.impl.manager import WorkManagerImpl
 from headrace.om.work.impl.parts import WorkParts
 from headrace.om.work.rules import MAX_CRASHES
-from headrace.om.work.types.work_item import WorkKind
+from headrace.om.work.types.kinds import WorkKind
 
 
 def ignore_dead_letter(_kind: WorkKind) -> None:

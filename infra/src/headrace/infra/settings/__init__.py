@@ -4,12 +4,14 @@ from headrace.infra.settings.catalogue import SettingEntry, settings_catalogue
 from headrace.infra.settings.checks import refuse_local_backends
 from headrace.infra.settings.durations import Duration, format_duration, parse_duration, within
 from headrace.infra.settings.loading import load_settings, misspelt_variables
-from headrace.infra.settings.process import ENV_PREFIX, ProcessSettings
+from headrace.infra.settings.process import ENV_PREFIX, MetricsPort, ProcessSettings, ServiceName
 
 __all__ = [
     "ENV_PREFIX",
     "Duration",
+    "MetricsPort",
     "ProcessSettings",
+    "ServiceName",
     "SettingEntry",
     "format_duration",
     "load_settings",

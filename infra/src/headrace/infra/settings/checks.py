@@ -31,6 +31,6 @@ def refuse_local_backends(settings: ProcessSettings) -> None:
 
 
 def _settings_file(settings: ProcessSettings) -> Path | None:
-    named = type(settings).model_config.get("env_file")
-    path = Path(named) if isinstance(named, str | Path) else None
-    return path.resolve() if path is not None and path.is_file() else None
+    named = type(settings).model_config.get("env_file") or ()
+    files = (named,) if isinstance(named, str | Path) else named
+    return next((Path(each).resolve() for each in files if Path(each).is_file()), None)

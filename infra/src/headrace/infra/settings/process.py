@@ -22,13 +22,18 @@ type LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
 type Namespace = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,23}$")]
 type LogFormat = Literal["human", "json"]
 
+# Not `type` statements: a process gives a field another default under the same description, which pydantic reads here.
+ServiceName = Annotated[str, Field(min_length=1, description="The process's name in logs, metrics and traces.")]
+MetricsPort = Annotated[int, Field(ge=0, le=65535, description="Port of metrics and probes; 0 takes any free one.")]
+
 
 class ProcessSettings(BaseSettings):
     """The settings that all processes share; a process's own class adds its fields and its `env_scope`.
 
-    A field is looked up in `HEADRACE_<env_scope>_<FIELD>`, in the environment and then in `.env`, and after that in
-    `HEADRACE_<FIELD>`, in the same order. An empty variable counts as not set. Variables of other processes are
-    ignored. Load it with `load_settings`, which words the errors.
+    A field is looked up in `HEADRACE_<env_scope>_<FIELD>`, in the environment and then in the settings files, and after
+    that in `HEADRACE_<FIELD>`, in the same order. The only settings file is `.env`, unless the class's `model_config`
+    names several, of which a later one outranks an earlier. An empty variable counts as not set. Variables of other
+    processes are ignored. Load it with `load_settings`, which words the errors.
 
     Attributes:
         env_scope: The process's own part in its variables' names, such as `WEBHOOK_DISPATCHER`.
@@ -49,9 +54,7 @@ class ProcessSettings(BaseSettings):
     environment: Annotated[
         Environment, Field(description="Where the process runs; staging and production refuse local-only backends.")
     ] = "local"
-    service: Annotated[str, Field(min_length=1, description="The process's name in logs, metrics and traces.")] = (
-        "headrace"
-    )
+    service: ServiceName = "headrace"
     release: Annotated[str, Field(min_length=1, description="The deployed version, such as the commit.")] = "dev"
     log_level: Annotated[LogLevel, Field(description="Lines below this level are not written.")] = "INFO"
     log_format: Annotated[
@@ -89,9 +92,7 @@ class ProcessSettings(BaseSettings):
     metrics_host: Annotated[str, Field(min_length=1, description="Address that metrics and probes listen on.")] = (
         "127.0.0.1"
     )
-    metrics_port: Annotated[
-        int, Field(ge=0, le=65535, description="Port of metrics and probes; 0 takes any free one.")
-    ] = 9464
+    metrics_port: MetricsPort = 9464
 
     @property
     def is_cloud(self) -> bool:

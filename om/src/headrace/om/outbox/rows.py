@@ -13,7 +13,9 @@ from headrace.om.encoding import encode_json, refuse_unstorable_instant, refuse_
 from headrace.om.exceptions import ValidationFailed
 from headrace.om.outbox.types.outbox_row import ENTITY_CHANGED_KIND, WORK_KIND_PREFIX, OutboxRow
 from headrace.om.outbox.types.row_payloads import EntityChange, WorkRequest
-from headrace.om.work.types.work_item import MAX_PAYLOAD_BYTES, WORK_PAYLOADS, WorkKind
+from headrace.om.work.types.kinds import WorkKind
+from headrace.om.work.types.payload_models import WORK_PAYLOADS
+from headrace.om.work.types.work_item import MAX_PAYLOAD_BYTES
 
 _AT: Final = "payload"
 

@@ -8,9 +8,10 @@ from uuid import UUID
 
 from headrace.om.context import OpContext, RequestContext
 from headrace.om.outbox.types.outbox_row import OutboxRow
+from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.queries import WorkFilter, WorkGauges, WorkStatusReport
 from headrace.om.work.types.settlement import Enqueued, Renewal, Renewed, Settled, Settlement
-from headrace.om.work.types.work_item import WorkItem, WorkKind
+from headrace.om.work.types.work_item import WorkItem
 
 
 class WorkEnqueueInterface(ABC):

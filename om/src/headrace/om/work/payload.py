@@ -4,7 +4,8 @@ from pydantic import ValidationError
 
 from headrace.om.base import Platform
 from headrace.om.work.exceptions import WorkPayloadRefused
-from headrace.om.work.types.work_item import WORK_PAYLOADS, WorkItem
+from headrace.om.work.types.payload_models import WORK_PAYLOADS
+from headrace.om.work.types.work_item import WorkItem
 
 
 def checked_payload(item: WorkItem, *, at: str = "") -> Platform:

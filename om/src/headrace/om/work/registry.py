@@ -12,7 +12,9 @@ from headrace.om.exceptions import Conflict, PreconditionFailed, ValidationFaile
 from headrace.om.work.exceptions import WorkException
 from headrace.om.work.payload import checked_payload
 from headrace.om.work.types.handler import WorkHandlerInterface
-from headrace.om.work.types.work_item import WORK_PAYLOADS, WorkItem, WorkKind
+from headrace.om.work.types.kinds import WorkKind
+from headrace.om.work.types.payload_models import WORK_PAYLOADS
+from headrace.om.work.types.work_item import WorkItem
 
 type HandlerFunction = Callable[..., Awaitable[Any]]
 """An async function whose parameters are told apart by their annotations, in any order: the kind's payload model

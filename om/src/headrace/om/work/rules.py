@@ -23,12 +23,12 @@ from headrace.om.base import PROVENANCE_FIELDS, Platform
 from headrace.om.encoding import storable_instant, storable_json, storable_text
 from headrace.om.exceptions import NotAuthorized, NotFound, PlatformException, ValidationFailed
 from headrace.om.work.types.handler import Defer, Done, Park, Refuse, RetryLater
+from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.settlement import Outcome, Settlement
 from headrace.om.work.types.work_item import (
     MAX_ERROR_BYTES,
     MAX_RESULT_BYTES,
     WorkItem,
-    WorkKind,
     WorkStatus,
 )
 

@@ -23,7 +23,8 @@ from headrace.om.storage.options import database_options
 from headrace.om.storage.settings import StorageSettings
 from headrace.om.tenancy.types.org import Org
 from headrace.om.tenancy.types.user import User
-from headrace.om.work.types.work_item import WorkItem, WorkKind
+from headrace.om.work.types.kinds import WorkKind
+from headrace.om.work.types.work_item import WorkItem
 from headrace.tools.dev import PostgresServer, create_logins
 from headrace.tools.dev.exceptions import DevServerError
 from headrace.tools.dev.privileges import server_identity

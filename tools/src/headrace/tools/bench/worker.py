@@ -12,7 +12,8 @@ from headrace.om.context import OpContext
 from headrace.om.root import Infra, Managers
 from headrace.om.work.registry import HandlerRegistry
 from headrace.om.work.types.handler import WorkHandlerInterface
-from headrace.om.work.types.work_item import WorkItem, WorkKind
+from headrace.om.work.types.kinds import WorkKind
+from headrace.om.work.types.work_item import WorkItem
 from headrace.workers.kit.command import WorkerCommand, worker_main
 from headrace.workers.kit.container import build_parts
 from headrace.workers.maintenance.container import WorkerContainer

@@ -20,10 +20,10 @@ from headrace.workers.console.actions.session import new_request
 from headrace.workers.console.container import ConsoleContainer, build
 from headrace.workers.console.local_env import read_variables, set_variables
 from headrace.workers.console.settings import LOCAL_ENV_FILE, ConsoleSettings
-from headrace.workers.console.worker_programs import installed_workers
+from headrace.workers.console.worker_programs import WorkerProgram, installed_workers
 
-WORKERS: Final = ("maintenance", "webhook-dispatcher")
-"""The workers of the main job, in the order of starting."""
+FIRST: Final = "maintenance"
+"""The worker that starts first and stops last: its sweep hands back what the others leave."""
 
 API_KEY_VARIABLE: Final = "HEADRACE_API_KEY"
 SEED: Final = SeedPlan(org_name="local", login_name="local-owner")
@@ -87,21 +87,21 @@ class LocalStack:
         return build(ConsoleSettings.model_validate(fields))
 
     def programs(self) -> tuple[Program, ...]:
-        """Returns the workers to keep running.
+        """Returns the workers to keep running, in the order of starting: every one that is installed.
 
         Raises:
-            DevServerError: One is not installed, or its port in the environment is no port.
+            DevServerError: The first one is not installed, or the port of one in the environment is no port.
         """
-        return tuple(self._program(name) for name in WORKERS)
+        found = installed_workers()
+        if FIRST not in found:
+            raise DevServerError(f"The worker {FIRST} is not installed; run `make setup`.")
+        return tuple(self._program(found[name]) for name in sorted(found, key=lambda name: (name != FIRST, name)))
 
-    def _program(self, name: str) -> Program:
-        found = installed_workers().get(name)
-        if found is None:
-            raise DevServerError(f"The worker {name} is not installed; run `make setup`.")
-        variable = f"HEADRACE_{name.replace('-', '_').upper()}_METRICS_PORT"
+    def _program(self, worker: WorkerProgram) -> Program:
+        variable = f"HEADRACE_{worker.name.replace('-', '_').upper()}_METRICS_PORT"
         return Program(
-            name=name,
-            argv=found.argv(),
+            name=worker.name,
+            argv=worker.argv(),
             environment={**self.environment, **self.settings()},
             port_variable=variable,
             port=_port(variable, self.environment.get(variable)),

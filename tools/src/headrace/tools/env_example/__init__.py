@@ -1,1 +1,1 @@
-"""Writes `.env.example` from the settings classes, so that it cannot drift from what the processes read."""
+"""Writes the `.env.example` files from the settings classes, so that they cannot drift from what the processes read."""

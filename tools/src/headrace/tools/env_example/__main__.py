@@ -1,55 +1,50 @@
-"""`python -m headrace.tools.env_example [--check]`: write `.env.example`, or say whether it is true."""
+"""`python -m headrace.tools.env_example [--check]`: write the `.env.example` files, or say whether they are true.
+
+One for the working tree, with what all workers share, and one in the folder of each program below `workers/`, so that
+another worker is another file.
+"""
 
 import argparse
-import importlib
-import inspect
 import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from headrace.infra.settings import ProcessSettings
-from headrace.tools.env_example.render import render
+from headrace.tools.env_example.render import render_own, render_shared
+from headrace.tools.workers.settings_classes import settings_class
 from headrace.workers.kit.settings import WorkerSettings
 
 FILE: Final = ".env.example"
 
 
-def processes(root: Path) -> Iterator[tuple[str, type[ProcessSettings]]]:
-    """Return every process of the tree with its settings class: what all workers share first, then each by name."""
-    yield "every worker", WorkerSettings
+def texts(root: Path) -> Iterator[tuple[Path, str]]:
+    """Return each file of the tree with what must be in it."""
+    yield root / FILE, render_shared(WorkerSettings)
     for project in sorted(root.glob("workers/*/pyproject.toml")):
-        table = tomllib.loads(project.read_text(encoding="utf-8"))
-        if "scripts" in table["project"]:
-            yield project.parent.name, _settings_class(project.parent.name)
-
-
-def _settings_class(name: str) -> type[ProcessSettings]:
-    module = importlib.import_module(f"headrace.workers.{name.replace('-', '_')}.settings")
-    (found,) = [
-        each
-        for _, each in inspect.getmembers(module, inspect.isclass)
-        if issubclass(each, ProcessSettings) and each.__module__ == module.__name__
-    ]
-    return found
+        if "scripts" in tomllib.loads(project.read_text(encoding="utf-8"))["project"]:
+            name = project.parent.name
+            yield project.parent / FILE, render_own(name, settings_class(name))
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Write the file, or with `--check` compare it; return 0, or 1 where it is not true."""
+    """Write the files, or with `--check` compare them; return 0, or 1 where one is not true."""
     parser = argparse.ArgumentParser(prog="env_example", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when the file is not true")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when a file is not true")
     parser.add_argument("--root", type=Path, default=Path.cwd(), help="the working tree")
     arguments = parser.parse_args(argv)
-    file = arguments.root / FILE
-    text = render(tuple(processes(arguments.root)))
-    if not arguments.check:
-        file.write_text(text, encoding="utf-8")
-        return 0
-    if file.exists() and file.read_text(encoding="utf-8") == text:
-        return 0
-    sys.stderr.write(f"{FILE} does not match the settings classes: run `make env-example`\n")
-    return 1
+    untrue = [(file, text) for file, text in texts(arguments.root) if not _says(file, text)]
+    for file, text in untrue:
+        if arguments.check:
+            shown = file.relative_to(arguments.root)
+            sys.stderr.write(f"{shown} does not match the settings class: run `make env-example`\n")
+        else:
+            file.write_text(text, encoding="utf-8")
+    return 1 if arguments.check and untrue else 0
+
+
+def _says(file: Path, text: str) -> bool:
+    return file.exists() and file.read_text(encoding="utf-8") == text
 
 
 if __name__ == "__main__":

@@ -5,8 +5,9 @@ import os
 import sys
 from pathlib import Path
 
-from headrace.tools.lock.commands import COMMANDS, Workspace
+from headrace.tools.lock.commands import COMMANDS
 from headrace.tools.lock.exceptions import LockError
+from headrace.tools.lock.workspace import Workspace
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,58 +1,37 @@
-"""What the lock tool does with the two files of a working tree."""
+"""What the lock tool does with the locks of a working tree."""
 
 import ipaddress
 import subprocess
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from headrace.tools.lock.exceptions import LockError
-from headrace.tools.lock.probing import choose_sample, configured_index, run_uv
-from headrace.tools.lock.text import addresses, hydrate, strip
-
-
-@dataclass(frozen=True, slots=True)
-class Workspace:
-    """A working tree with its two locks.
-
-    Attributes:
-        root: The working tree.
-        uv: The program uv.
-    """
-
-    root: Path
-    uv: str
-
-    @property
-    def host_free(self) -> Path:
-        """The lock that is kept in the repository."""
-        return self.root / "nix" / "uv.lock"
-
-    @property
-    def hydrated(self) -> Path:
-        """The lock that uv reads; never committed."""
-        return self.root / "uv.lock"
+from headrace.tools.lock.probing import run_uv
+from headrace.tools.lock.relocking import hydrate_for, resolve
+from headrace.tools.lock.text import addresses, strip
+from headrace.tools.lock.workspace import Workspace, read, read_host_free, write_host_free
 
 
 def strip_lock(tree: Workspace) -> None:
-    """Writes the host-free lock from uv's."""
-    _write(tree.host_free, strip(_read(tree.hydrated, remedy="make lock")))
+    """Writes the host-free lock, in parts, from uv's."""
+    write_host_free(tree, strip(read(tree.hydrated, remedy="make lock")))
 
 
 def hydrate_lock(tree: Workspace) -> None:
     """Writes uv's lock from the host-free one, for the index that uv is set up with; asks the index one question."""
-    stripped = _read(tree.host_free, remedy="make lock")
-    index = configured_index(tree.uv, choose_sample(stripped), tree.root / ".headrace")
-    _write(tree.hydrated, hydrate(stripped, index))
+    hydrate_for(tree, read_host_free(tree))
 
 
 def relock(tree: Workspace) -> None:
-    """Resolves again, keeping every locked version that still fits, and writes both locks."""
-    if tree.host_free.exists():
-        hydrate_lock(tree)
-    run_uv(tree.uv, "lock", folder=tree.root)
+    """Resolves again, keeping every locked version that still fits, and writes both locks.
+
+    The index is asked only when something is needed that is not locked yet.
+    """
+    resolve(tree)
     strip_lock(tree)
+    # It was written first, but is not older than what it was taken apart into: `make` compares the times.
+    tree.hydrated.touch()
 
 
 def check(tree: Workspace) -> None:
@@ -61,15 +40,21 @@ def check(tree: Workspace) -> None:
     Raises:
         LockError: Which of these it is, and what to do.
     """
-    stripped = _read(tree.host_free, remedy="make lock")
-    named = addresses(stripped)
-    if named:
-        raise LockError(f"{tree.host_free} names the address {named[0]}; run `make lock`.")
-    lock = _read(tree.hydrated, remedy="make setup")
+    stripped = read_host_free(tree)
+    _check_addresses(tree)
+    lock = read(tree.hydrated, remedy="make setup")
     if strip(lock) != stripped:
-        raise LockError("nix/uv.lock and uv.lock differ; run `make lock`.")
+        raise LockError("nix/uv.lock with the workers' lock.toml and uv.lock differ; run `make lock`.")
     run_uv(tree.uv, "lock", "--check", "--offline", folder=tree.root)
     _check_repository(tree.root, {host for host in map(_host, addresses(lock)) if host})
+
+
+def _check_addresses(tree: Workspace) -> None:
+    """Refuses a part of the host-free lock that names an address."""
+    for file in [tree.host_free, *map(tree.part, tree.parted())]:
+        named = addresses(read(file, remedy="make lock"))
+        if named:
+            raise LockError(f"{file} names the address {named[0]}; run `make lock`.")
 
 
 def _check_repository(root: Path, hosts: set[str]) -> None:
@@ -107,22 +92,6 @@ def _host(address: str) -> str | None:
         return None if ipaddress.ip_address(host).is_loopback else host
     except ValueError:
         return host
-
-
-def _read(file: Path, *, remedy: str) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise LockError(f"{file} is missing; run `{remedy}`.") from None
-
-
-def _write(file: Path, content: str) -> None:
-    """Replaces a file in one step, leaving it untouched when nothing changes."""
-    if file.exists() and file.read_text(encoding="utf-8") == content:
-        return
-    draft = file.with_name(f"{file.name}.draft")
-    draft.write_text(content, encoding="utf-8")
-    draft.replace(file)
 
 
 COMMANDS: dict[str, Callable[[Workspace], None]] = {

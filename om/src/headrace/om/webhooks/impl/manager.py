@@ -30,8 +30,8 @@ from headrace.om.webhooks.storage import WebhooksStorageInterface
 from headrace.om.webhooks.types.delivery import DELIVERY_LANE, DueDelivery, FailureCount, FailurePolicy
 from headrace.om.webhooks.types.endpoint import MAX_REASON_LENGTH, WebhookEndpoint
 from headrace.om.webhooks.types.message import Delivery, PublishedMessage, WebhookMessage, WebhookMessageHead
-from headrace.om.work.types.payloads import DeliverWebhookPayload
-from headrace.om.work.types.work_item import WorkKind
+from headrace.om.work.types.kinds import WorkKind
+from headrace.om.work.types.payloads.deliver_webhook import DeliverWebhookPayload
 
 logger = logging.getLogger(__name__)
 

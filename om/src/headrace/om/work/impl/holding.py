@@ -15,9 +15,10 @@ from headrace.om.work import rules
 from headrace.om.work.exceptions import WorkClaimLost
 from headrace.om.work.impl.parts import WorkPart, dead_letter
 from headrace.om.work.manager import WorkHolderInterface
+from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.queries import ClaimedRow
 from headrace.om.work.types.settlement import Renewal, Renewed, Settled, Settlement
-from headrace.om.work.types.work_item import MAX_NOTE_BYTES, WorkItem, WorkKind, WorkStatus
+from headrace.om.work.types.work_item import MAX_NOTE_BYTES, WorkItem, WorkStatus
 
 logger = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from headrace.om.paging import DEFAULT_SWEEP_LIMIT, MAX_PAGE
 from headrace.om.tenancy import TenancyManagerInterface
 from headrace.om.work.rules import MAX_CRASHES
 from headrace.om.work.storage import WorkStorageInterface
-from headrace.om.work.types.work_item import WorkKind
+from headrace.om.work.types.kinds import WorkKind
 
 logger = logging.getLogger(__name__)
 

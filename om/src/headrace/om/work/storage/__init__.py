@@ -6,9 +6,10 @@ from datetime import timedelta
 from uuid import UUID
 
 from headrace.om.storage.outcomes import InsertOutcome
+from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.queries import ClaimedRow, CreatedItem, WorkFilter, WorkGauges, WorkStatusReport
 from headrace.om.work.types.settlement import Renewal, Renewed, Settled, Settlement
-from headrace.om.work.types.work_item import WorkItem, WorkKind
+from headrace.om.work.types.work_item import WorkItem
 
 
 class WorkItemStorageInterface(ABC):

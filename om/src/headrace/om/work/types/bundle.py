@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import AwareDatetime, Field
 
 from headrace.om.base import PROVENANCE_FIELDS, FrozenMapping, Identifiable, Platform, Trackable
-from headrace.om.work.types.work_item import WorkKind
+from headrace.om.work.types.kinds import WorkKind
 
 
 class BundleStatus(StrEnum):

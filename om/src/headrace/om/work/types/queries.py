@@ -7,7 +7,8 @@ from pydantic import AwareDatetime, Field
 
 from headrace.om.base import Platform
 from headrace.om.storage.outcomes import InsertOutcome
-from headrace.om.work.types.work_item import WorkItem, WorkKind, WorkStatus
+from headrace.om.work.types.kinds import WorkKind
+from headrace.om.work.types.work_item import WorkItem, WorkStatus
 
 
 class WorkFilter(Platform):

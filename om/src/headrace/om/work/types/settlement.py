@@ -8,7 +8,8 @@ from uuid import UUID
 from pydantic import AwareDatetime, Field, model_validator
 
 from headrace.om.base import Platform, new_id
-from headrace.om.work.types.work_item import WorkItem, WorkKind, WorkStatus
+from headrace.om.work.types.kinds import WorkKind
+from headrace.om.work.types.work_item import WorkItem, WorkStatus
 
 
 class Outcome(StrEnum):

@@ -1,55 +1,18 @@
-"""The work item: one piece of durable background work, its kinds, its statuses, its bounds."""
+"""The work item: one piece of durable background work, its statuses, its bounds."""
 
-from collections.abc import Mapping
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Final
 from uuid import UUID
 
 from pydantic import AwareDatetime, Field
 
-from headrace.om.base import PROVENANCE_FIELDS, FrozenMapping, Identifiable, Platform, Trackable
-from headrace.om.work.types.payloads import DeliverWebhookPayload, NoopPayload
+from headrace.om.base import PROVENANCE_FIELDS, FrozenMapping, Identifiable, Trackable
+from headrace.om.work.types.kinds import WorkKind
 
 MAX_PAYLOAD_BYTES: Final = 256 * 1024
 MAX_RESULT_BYTES: Final = 64 * 1024
 MAX_ERROR_BYTES: Final = 8 * 1024
 MAX_NOTE_BYTES: Final = 500
-
-
-class WorkKind(StrEnum):
-    """What a work item asks for; each kind has one payload shape and one handler in a worker."""
-
-    NOOP = "NOOP"
-    DELIVER_WEBHOOK = "DELIVER_WEBHOOK"
-
-    @classmethod
-    def read(cls, text: str) -> "WorkKind":
-        """Return the kind that a stored row names; never raises.
-
-        Another release may have enqueued a kind that this one does not know. It gets a stand-in that compares and
-        shows as its text: such items are listed, swept, cancelled and purged like any other, and never run here.
-        """
-        known = cls._value2member_map_.get(text)
-        if isinstance(known, cls):
-            return known
-        stranger = str.__new__(cls, text)
-        stranger._name_ = stranger._value_ = text
-        return stranger
-
-    @property
-    def is_known(self) -> bool:
-        """Whether this release has a payload model for the kind, so that it can be enqueued and run."""
-        return self._value_ in type(self)._value2member_map_
-
-
-WORK_PAYLOADS: Final[Mapping[WorkKind, type[Platform]]] = MappingProxyType(
-    {
-        WorkKind.NOOP: NoopPayload,
-        WorkKind.DELIVER_WEBHOOK: DeliverWebhookPayload,
-    }
-)
-"""The payload shape of each kind: checked when an item is enqueued and again when it is handled."""
 
 
 class WorkStatus(StrEnum):

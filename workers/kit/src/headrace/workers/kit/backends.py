@@ -16,7 +16,7 @@ from headrace.infra.topics.impl.postgres import TopicsPostgresImpl
 from headrace.om.root import Infra, ignore_dead_letter
 from headrace.om.storage.options import database_options
 from headrace.om.storage.settings import StorageSettings
-from headrace.om.work.types.work_item import WorkKind
+from headrace.om.work.types.kinds import WorkKind
 
 _REDIS_NEEDED: Final = "redis_url: expected an address, since cache_backend or topics_backend is redis"
 

@@ -16,7 +16,8 @@ from uuid import UUID
 
 from headrace.om.context import OpContext
 from headrace.om.work.types.handler import Claim
-from headrace.om.work.types.work_item import WorkItem, WorkKind
+from headrace.om.work.types.kinds import WorkKind
+from headrace.om.work.types.work_item import WorkItem
 
 if TYPE_CHECKING:
     from headrace.om.work.types.settlement import Settlement

@@ -7,9 +7,9 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.queries import WorkGauges
 from headrace.om.work.types.settlement import Outcome
-from headrace.om.work.types.work_item import WorkKind
 
 SECONDS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 300, 900, 3600)
 

@@ -13,8 +13,8 @@ from headrace.infra.boot.tracing import TracingInterface
 from headrace.om.work import rules
 from headrace.om.work.registry import HandlerRegistry, RegisteredHandler
 from headrace.om.work.types.handler import Steering
+from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.settlement import Outcome, Settlement
-from headrace.om.work.types.work_item import WorkKind
 from headrace.workers.kit.claims import enter_claim
 from headrace.workers.kit.held import HeldClaim, Interruption
 from headrace.workers.kit.metrics import WorkerMetrics

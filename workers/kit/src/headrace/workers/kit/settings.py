@@ -5,25 +5,35 @@ from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
+from pydantic_settings import SettingsConfigDict
 
 from headrace.infra.settings import Duration, within
 from headrace.om.paging import DEFAULT_SWEEP_LIMIT
 from headrace.om.storage.settings import StorageSettings
 from headrace.om.tenancy.rules import DEFAULT_PRINCIPAL_TTL
 from headrace.om.work.rules import MAX_CRASHES
-from headrace.om.work.types.work_item import WorkKind
+from headrace.om.work.types.kinds import WorkKind
 from headrace.workers.kit.relations import refuse_bad_pairs
 
 SWEEPS_MISSED: Final = 6
 """Intervals, jitter included, without any success of the sweep before the worker is unwell."""
 
+Lane = Annotated[str, Field(min_length=1, max_length=100, description="The lane whose items are claimed.")]
+
+
+def config_of(worker: str) -> SettingsConfigDict:
+    """Return a worker's `model_config`: a local run reads `.env` and, above it, the worker's own `workers/<name>/.env`.
+
+    Args:
+        worker: Its folder below `workers/`.
+    """
+    return SettingsConfigDict(env_file=(".env", f"workers/{worker}/.env"))
+
 
 class WorkerSettings(StorageSettings):
-    """What every worker is told; a worker's own class adds its fields and its `env_scope`."""
+    """What every worker is told; a worker's own class adds its fields, its `env_scope` and its `config_of`."""
 
-    lane: Annotated[str, Field(min_length=1, max_length=100, description="The lane whose items are claimed.")] = (
-        "default"
-    )
+    lane: Lane = "default"
     capacity: Annotated[int, Field(ge=1, le=500, description="Items that run at once; at most database_pool_size.")] = (
         10
     )

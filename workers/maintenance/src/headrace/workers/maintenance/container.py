@@ -7,7 +7,7 @@ from headrace.infra.boot import BootedProcess
 from headrace.om.root import Infra, Managers
 from headrace.om.storage.root import StorageInterface
 from headrace.om.work.registry import HandlerRegistry
-from headrace.om.work.types.work_item import WorkKind
+from headrace.om.work.types.kinds import WorkKind
 from headrace.workers.kit.container import WorkerParts, build_parts, parts_for_tests
 from headrace.workers.kit.testing import settings_for_tests
 from headrace.workers.maintenance.handler import NoopHandlerImpl

@@ -1,23 +1,18 @@
 """The maintenance worker's settings."""
 
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
-from pydantic import Field
-
-from headrace.workers.kit.settings import WorkerSettings
+from headrace.infra.settings import MetricsPort, ServiceName
+from headrace.workers.kit.settings import Lane, WorkerSettings, config_of
 
 
 class MaintenanceSettings(WorkerSettings):
     """A worker's settings, under `HEADRACE_MAINTENANCE_`."""
 
+    model_config = config_of("maintenance")
+
     env_scope: ClassVar[str] = "MAINTENANCE"
 
-    service: Annotated[str, Field(min_length=1, description="The process's name in logs, metrics and traces.")] = (
-        "maintenance"
-    )
-    lane: Annotated[str, Field(min_length=1, max_length=100, description="The lane whose items are claimed.")] = (
-        "maintenance"
-    )
-    metrics_port: Annotated[
-        int, Field(ge=0, le=65535, description="Port of metrics and probes; 0 takes any free one.")
-    ] = 9101
+    service: ServiceName = "maintenance"
+    lane: Lane = "maintenance"
+    metrics_port: MetricsPort = 9101

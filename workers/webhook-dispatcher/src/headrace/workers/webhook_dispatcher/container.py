@@ -13,7 +13,7 @@ from headrace.om.storage.root import StorageInterface
 from headrace.om.webhooks.types.delivery import FailurePolicy
 from headrace.om.work.registry import HandlerRegistry
 from headrace.om.work.rules import RETRY_POLICIES
-from headrace.om.work.types.work_item import WorkKind
+from headrace.om.work.types.kinds import WorkKind
 from headrace.workers.kit.container import WorkerParts, build_parts, parts_for_tests
 from headrace.workers.kit.testing import settings_for_tests
 from headrace.workers.webhook_dispatcher.handler import DeliverWebhookHandlerImpl, DeliveryRules

@@ -19,7 +19,7 @@ from headrace.om.webhooks.types.delivery import DueDelivery, FailurePolicy
 from headrace.om.webhooks.types.endpoint import WebhookEndpoint
 from headrace.om.work.rules import RetryPolicy, retry_delay
 from headrace.om.work.types.handler import Claim, Defer, Refuse, RetryLater, Steering, WorkHandlerInterface
-from headrace.om.work.types.payloads import DeliverWebhookPayload
+from headrace.om.work.types.payloads.deliver_webhook import DeliverWebhookPayload
 from headrace.om.work.types.work_item import WorkItem
 from headrace.workers.kit.claims import current_claim
 from headrace.workers.webhook_dispatcher.addresses import AddressRefused

@@ -6,27 +6,23 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, IPvAnyNetwork, model_validator
 
-from headrace.infra.settings import Duration, format_duration, within
+from headrace.infra.settings import Duration, MetricsPort, ServiceName, format_duration, within
 from headrace.om.webhooks.types.delivery import DELIVERY_LANE
 from headrace.om.work.rules import RETRY_POLICIES
-from headrace.om.work.types.work_item import WorkKind
-from headrace.workers.kit.settings import WorkerSettings
+from headrace.om.work.types.kinds import WorkKind
+from headrace.workers.kit.settings import Lane, WorkerSettings, config_of
 
 
 class WebhookDispatcherSettings(WorkerSettings):
     """A worker's settings, and what bounds a post; under `HEADRACE_WEBHOOK_DISPATCHER_`."""
 
+    model_config = config_of("webhook-dispatcher")
+
     env_scope: ClassVar[str] = "WEBHOOK_DISPATCHER"
 
-    service: Annotated[str, Field(min_length=1, description="The process's name in logs, metrics and traces.")] = (
-        "webhook-dispatcher"
-    )
-    lane: Annotated[str, Field(min_length=1, max_length=100, description="The lane whose items are claimed.")] = (
-        DELIVERY_LANE
-    )
-    metrics_port: Annotated[
-        int, Field(ge=0, le=65535, description="Port of metrics and probes; 0 takes any free one.")
-    ] = 9102
+    service: ServiceName = "webhook-dispatcher"
+    lane: Lane = DELIVERY_LANE
+    metrics_port: MetricsPort = 9102
     post_connect_timeout: Annotated[
         Duration,
         within("1ms", "5m"),

@@ -14,9 +14,10 @@ from headrace.om.storage.outcomes import InsertOutcome
 from headrace.om.work import rules
 from headrace.om.work.storage import WorkStorageInterface
 from headrace.om.work.storage.impl.rows import payload_json
+from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.queries import ClaimedRow, CreatedItem, WorkCount, WorkFilter, WorkGauges, WorkStatusReport
 from headrace.om.work.types.settlement import Outcome, Renewal, Renewed, Settled, Settlement
-from headrace.om.work.types.work_item import SETTLED_STATUSES, WorkItem, WorkKind, WorkStatus
+from headrace.om.work.types.work_item import SETTLED_STATUSES, WorkItem, WorkStatus
 
 UNSETTLED = frozenset({WorkStatus.QUEUED, WorkStatus.CLAIMED})
 

@@ -15,9 +15,10 @@ from headrace.om.work.rules import LEASE_PASSED_ERROR, STAGGER_CAP, STAGGER_STEP
 from headrace.om.work.storage import WorkStorageInterface
 from headrace.om.work.storage.impl import statements as sql
 from headrace.om.work.storage.impl.rows import insert_columns, item_of
+from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.queries import ClaimedRow, CreatedItem, WorkCount, WorkFilter, WorkGauges, WorkStatusReport
 from headrace.om.work.types.settlement import Renewal, Renewed, Settled, Settlement
-from headrace.om.work.types.work_item import WorkItem, WorkKind, WorkStatus
+from headrace.om.work.types.work_item import WorkItem, WorkStatus
 
 CONTROL: Final = Purpose.CONTROL
 

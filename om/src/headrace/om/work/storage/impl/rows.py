@@ -6,7 +6,8 @@ from typing import Any, Final
 
 from headrace.om.base import FrozenMapping
 from headrace.om.encoding import encode_json
-from headrace.om.work.types.work_item import MAX_PAYLOAD_BYTES, WorkItem, WorkKind, WorkStatus
+from headrace.om.work.types.kinds import WorkKind
+from headrace.om.work.types.work_item import MAX_PAYLOAD_BYTES, WorkItem, WorkStatus
 
 TAKEN_AS_THEY_ARE: Final = tuple(
     name for name in WorkItem.model_fields if name not in {"kind", "status", "payload", "result"}

@@ -6,8 +6,9 @@ from typing import Any
 from uuid import UUID
 
 from headrace.om.base import FrozenMapping, utcnow
+from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.queries import WorkFilter
-from headrace.om.work.types.work_item import WorkItem, WorkKind
+from headrace.om.work.types.work_item import WorkItem
 from headrace.workers.console.actions.session import Session
 
 

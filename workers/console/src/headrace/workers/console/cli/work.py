@@ -57,7 +57,7 @@ def enqueue(  # noqa: PLR0913 - the options of the command line
     as_json: Json = False,
 ) -> None:
     """Put a work item in the queue."""
-    from headrace.om.work.types.work_item import WorkKind  # noqa: PLC0415 - start-up stays fast
+    from headrace.om.work.types.kinds import WorkKind  # noqa: PLC0415 - start-up stays fast
     from headrace.workers.console.actions import work  # noqa: PLC0415 - start-up stays fast
 
     wish = work.WorkWish(
@@ -90,8 +90,9 @@ def list_items(  # noqa: PLR0913 - the options of the command line
     as_json: Json = False,
 ) -> None:
     """List work items, newest first."""
+    from headrace.om.work.types.kinds import WorkKind  # noqa: PLC0415 - start-up stays fast
     from headrace.om.work.types.queries import WorkFilter  # noqa: PLC0415 - start-up stays fast
-    from headrace.om.work.types.work_item import WorkKind, WorkStatus  # noqa: PLC0415 - start-up stays fast
+    from headrace.om.work.types.work_item import WorkStatus  # noqa: PLC0415 - start-up stays fast
     from headrace.workers.console.actions import work  # noqa: PLC0415 - start-up stays fast
 
     where = WorkFilter(
