@@ -189,7 +189,7 @@ class Bench:
 
     async def steal(self, item: WorkItem) -> None:
         """Let a claim end as a passed lease does: another token holds the item from now on."""
-        rows = self.storage.work._rows  # noqa: SLF001 - the test plays the database's clock
+        rows = self.storage.work._table.rows  # noqa: SLF001 - the test plays the database's clock
         stale = rows[self.ctx.org_id, item.id]
         rows[self.ctx.org_id, item.id] = stale.model_copy(update={"claim_token": UUID(int=7)})
 

@@ -24,10 +24,11 @@ from headrace.om.encoding import storable_instant, storable_json, storable_text
 from headrace.om.exceptions import NotAuthorized, NotFound, PlatformException, ValidationFailed
 from headrace.om.work.types.handler import Defer, Done, Park, Refuse, RetryLater
 from headrace.om.work.types.kinds import WorkKind
-from headrace.om.work.types.settlement import Outcome, Settlement
+from headrace.om.work.types.settlement import Outcome, Settled, Settlement
 from headrace.om.work.types.work_item import (
     MAX_ERROR_BYTES,
     MAX_RESULT_BYTES,
+    SETTLED_STATUSES,
     WorkItem,
     WorkStatus,
 )
@@ -146,6 +147,19 @@ def stale_status(item: WorkItem, *, max_crashes: int) -> WorkStatus:
     if is_exhausted(item.attempts, item.max_attempts) or item.crashes + 1 >= max_crashes:
         return WorkStatus.FAILED
     return WorkStatus.QUEUED
+
+
+def settled_before(settlement: Settlement, status: WorkStatus) -> Settled:
+    """Return the report of a settlement that comes again after it was written.
+
+    Args:
+        settlement: What was written.
+        status: Where its item stands now, perhaps after more has happened to it.
+    """
+    was_cancelled = settlement.outcome.status is WorkStatus.QUEUED and status is WorkStatus.CANCELLED
+    recorded = WorkStatus.CANCELLED if was_cancelled else settlement.outcome.status
+    bundle_id = settlement.bundle_id if recorded in SETTLED_STATUSES else None
+    return Settled(item_id=settlement.item_id, status=recorded, settled_bundle_id=bundle_id)
 
 
 def requeue_stagger(position: int) -> timedelta:

@@ -16,6 +16,7 @@ from headrace.om.outbox.types.outbox_row import WORK_KIND_PREFIX, OutboxRow
 from headrace.om.storage.outcomes import InsertOutcome
 from headrace.om.work.impl.parts import WorkPart
 from headrace.om.work.manager import WorkEnqueueInterface
+from headrace.om.work.stamping import fresh, stamped
 from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.queries import CreatedItem
 from headrace.om.work.types.settlement import Enqueued

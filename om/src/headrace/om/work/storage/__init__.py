@@ -6,8 +6,17 @@ from datetime import timedelta
 from uuid import UUID
 
 from headrace.om.storage.outcomes import InsertOutcome
+from headrace.om.work.types.bundle import BundleFilter, WorkBundle
 from headrace.om.work.types.kinds import WorkKind
-from headrace.om.work.types.queries import ClaimedRow, CreatedItem, WorkFilter, WorkGauges, WorkStatusReport
+from headrace.om.work.types.queries import (
+    ClaimedRow,
+    CreatedBundle,
+    CreatedItem,
+    RetriedItem,
+    WorkFilter,
+    WorkGauges,
+    WorkStatusReport,
+)
 from headrace.om.work.types.settlement import Renewal, Renewed, Settled, Settlement
 from headrace.om.work.types.work_item import WorkItem
 
@@ -17,12 +26,15 @@ class WorkItemStorageInterface(ABC):
 
     @abstractmethod
     async def create_item(self, org_id: UUID, item: WorkItem) -> InsertOutcome:
-        """Insert the item, or report that its id or its idempotency key is there; touches no existing row."""
+        """Insert the item, or report that its id, its key or its uniqueness is there; touches no existing row."""
         ...
 
     @abstractmethod
     async def create_items(self, org_id: UUID, items: Sequence[WorkItem]) -> tuple[CreatedItem, ...]:
-        """Insert many in one statement; report each, in the given order. Of two with one key the first stays.
+        """Insert many in one statement; report each, in the given order.
+
+        Of two with one key, or that agree in what they are unique for, the first stays. What an item is unique for
+        is taken only by items that have not settled.
 
         Args:
             org_id: The tenant.
@@ -54,17 +66,42 @@ class WorkItemStorageInterface(ABC):
 
     @abstractmethod
     async def cancel_item(self, org_id: UUID, item_id: UUID) -> WorkItem | None:
-        """Cancel a queued item, or flag a claimed one; return it. None: no such item, or settled."""
+        """Cancel a queued item, or flag a claimed one; return it. None: no such item, or settled.
+
+        One that ends here counts in its bundle.
+        """
         ...
 
     @abstractmethod
     async def retry_item(self, org_id: UUID, item_id: UUID) -> WorkItem | None:
-        """Queue a settled item again as if new; return it. None: no such item, or not settled."""
+        """Queue a settled item again as if new; return it. Uncounts it in its bundle, which opens again.
+
+        None: no such item, not settled, or an unsettled one agrees with it in what it is unique for.
+        """
         ...
 
     @abstractmethod
-    async def delete_item(self, org_id: UUID, item_id: UUID) -> bool:
-        """Remove an item that is not claimed; False: no such item, or claimed."""
+    async def retry_items(
+        self, org_id: UUID, where: WorkFilter, limit: int, after: UUID | None = None
+    ) -> tuple[RetriedItem, ...]:
+        """Queue settled items again as `retry_item` does: newest first, from below `after` on, at most `limit`.
+
+        One that may not be queued is reported and holds no other back; of two settled items that agree in what they
+        are unique for one at most is queued.
+        """
+        ...
+
+    @abstractmethod
+    async def delete_item(self, org_id: UUID, item_id: UUID) -> WorkItem | None:
+        """Remove an item that is not claimed; return it as it was. None: no such item, or claimed.
+
+        One that had not settled counts as cancelled in its bundle.
+        """
+        ...
+
+    @abstractmethod
+    async def delete_items(self, org_id: UUID, where: WorkFilter, limit: int) -> int:
+        """Remove settled items, oldest id first, at most `limit`; return how many. Their bundles' counts stay."""
         ...
 
 
@@ -103,7 +140,11 @@ class WorkClaimStorageInterface(ABC):
 
     @abstractmethod
     async def settle_batch(self, settlements: Sequence[tuple[UUID, Settlement]]) -> tuple[Settled, ...]:
-        """Settle claims in one statement, each conditional on its own token; report each, in the given order.
+        """Settle claims, each conditional on its own token; report each, in the given order.
+
+        An item, its follow-ups and its bundle's counters are written together or not at all. Items without
+        follow-ups and bundle are written by one statement, those with them by a second one. A settlement that was
+        written before, by its own id, is reported as recorded, and nothing is written again.
 
         Takes no one tenant: a worker's claims belong to many, so each settlement comes with its tenant,
         and the statement matches tenant, id and token.
@@ -179,5 +220,47 @@ class WorkSweepStorageInterface(ABC):
         ...
 
 
-class WorkStorageInterface(WorkItemStorageInterface, WorkClaimStorageInterface, WorkSweepStorageInterface):
+class WorkBundleStorageInterface(ABC):
+    """Bundles of one tenant. Their counters move in whatever settles, retries or removes their items."""
+
+    @abstractmethod
+    async def create_bundle(self, org_id: UUID, bundle: WorkBundle, items: Sequence[WorkItem]) -> CreatedBundle:
+        """Insert the bundle and its items in one statement, all or nothing; touches no existing row.
+
+        Args:
+            org_id: The tenant.
+            bundle: With `num_items` of its own items.
+            items: One or more, each naming the bundle; no two with the same id, key or uniqueness.
+        """
+        ...
+
+    @abstractmethod
+    async def read_bundle(self, org_id: UUID, bundle_id: UUID) -> WorkBundle | None:
+        """Return the bundle, or None where the tenant has none of that id."""
+        ...
+
+    @abstractmethod
+    async def read_bundles(
+        self, org_id: UUID, where: BundleFilter, limit: int, after: UUID | None = None
+    ) -> tuple[WorkBundle, ...]:
+        """Return bundles by id, newest first, from below `after` on, at most `limit`."""
+        ...
+
+    @abstractmethod
+    async def delete_bundle(self, org_id: UUID, bundle_id: UUID) -> bool:
+        """Remove the bundle with all of its items, settled or not; nothing follows it.
+
+        False: no such bundle, or one of its items is claimed; nothing was removed.
+        """
+        ...
+
+    @abstractmethod
+    async def purge_bundles(self, org_id: UUID, older_than: timedelta, limit: int) -> int:
+        """Remove bundles settled longer ago than that and of which no item is left, oldest first; return how many."""
+        ...
+
+
+class WorkStorageInterface(
+    WorkItemStorageInterface, WorkClaimStorageInterface, WorkSweepStorageInterface, WorkBundleStorageInterface
+):
     """The storage of the work queue."""

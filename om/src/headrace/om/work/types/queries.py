@@ -56,7 +56,7 @@ class CreatedItem(Platform):
 
     outcome: InsertOutcome
     item_id: UUID
-    """The row that is there now: the item's own, or the one that had its id or key, or what it is unique for, before."""
+    """The row that is there now: the item's own, or the one that had its id, its key or its uniqueness before."""
 
 
 class CreatedBundle(Platform):
@@ -73,16 +73,8 @@ class RetriedItem(Platform):
 
     item_id: UUID
     lane: str
-    bundle_id: UUID | None
     is_queued: bool
     """Whether it was queued again; False: an unsettled item agrees with it in what it is unique for."""
-
-
-class DeletedItem(Platform):
-    """What was removed: enough to tell its bundle."""
-
-    item_id: UUID
-    bundle_id: UUID | None
 
 
 class ClaimedRow(Platform):

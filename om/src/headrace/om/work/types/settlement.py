@@ -84,7 +84,7 @@ class Settled(Platform):
     None: the token no longer holds the item and nothing was changed.
     """
     settled_bundle_id: UUID | None = None
-    """The bundle that settled with this item, which was its last open one."""
+    """The bundle that this item was the last open one of; it may have been opened again since."""
 
     @property
     def is_recorded(self) -> bool:

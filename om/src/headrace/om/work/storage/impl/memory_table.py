@@ -9,7 +9,7 @@ from headrace.om.base import EMPTY_UUID, FrozenMapping
 from headrace.om.storage.clock import Clock
 from headrace.om.storage.outcomes import InsertOutcome
 from headrace.om.work.bundling import counted, follow_up_of
-from headrace.om.work.storage.impl.rows import payload_json
+from headrace.om.work.storage.impl.item_columns import payload_json
 from headrace.om.work.types.bundle import BundleStatus, WorkBundle
 from headrace.om.work.types.queries import CreatedItem
 from headrace.om.work.types.work_item import SETTLED_STATUSES, WorkItem, WorkStatus
