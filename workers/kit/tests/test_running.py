@@ -126,7 +126,7 @@ async def test_the_handlers_own_timeout_is_no_handler_timeout_when_it_is_raised(
 async def test_the_item_is_refused_when_its_payload_fits_no_longer() -> None:
     async with bench() as one:
         (item,) = await one.enqueue(payload={"note": "fits"})
-        rows = one.storage.work._rows  # noqa: SLF001 - an older release wrote the row
+        rows = one.storage.work._table.rows  # noqa: SLF001 - an older release wrote the row
         rows[one.ctx.org_id, item.id] = (await one.read(item)).with_changes(payload={"unknown": 1})
         async with one.running("settling", "claiming"):
             refused = await one.until_status(item, WorkStatus.FAILED)
