@@ -61,6 +61,7 @@ TABLE_ROLES: Final[Mapping[str, DatabaseRole]] = MappingProxyType(
         "events": DatabaseRole.ACTIVITY,
         "work_items": DatabaseRole.QUEUE,
         "work_bundles": DatabaseRole.QUEUE,
+        "work_controls": DatabaseRole.QUEUE,
     }
 )
 
@@ -77,5 +78,6 @@ TABLE_SCOPES: Final[Mapping[str, TenancyScope]] = MappingProxyType(
         "events": TenancyScope.BOTH,
         "work_items": TenancyScope.ORG,
         "work_bundles": TenancyScope.ORG,
+        "work_controls": TenancyScope.SYSTEM,
     }
 )
