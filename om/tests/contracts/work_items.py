@@ -49,7 +49,8 @@ def renewal_of(item: WorkItem) -> Renewal:
 
 
 def with_other_token(settlement: Settlement) -> Settlement:
-    return settlement.model_copy(update={"claim_token": uuid4()})
+    """Return the end of the same item under a claim that it never had."""
+    return settlement.model_copy(update={"claim_token": uuid4(), "settlement_id": new_id()})
 
 
 class WorkStorageCases:
