@@ -4,13 +4,27 @@ Cases move no clock. A lease of a microsecond has passed by the next statement, 
 the past.
 """
 
+from om.tests.contracts.work_bundles import OtherTenantBundleCases
 from om.tests.contracts.work_creating import ClaimCases, CreateCases
+from om.tests.contracts.work_follow_ups import ComesAgainCases, FollowUpCases, StrangeKindCases
 from om.tests.contracts.work_operating import OperatorCases, OtherTenantCases
 from om.tests.contracts.work_settling import LeaseCases, SettleCases
 from om.tests.contracts.work_sweeping import SweepCases
+from om.tests.contracts.work_uniqueness import UniquenessCases
 
 
 class WorkStorageContract(
-    CreateCases, ClaimCases, SettleCases, LeaseCases, SweepCases, OperatorCases, OtherTenantCases
+    CreateCases,
+    ClaimCases,
+    SettleCases,
+    LeaseCases,
+    SweepCases,
+    OperatorCases,
+    OtherTenantCases,
+    OtherTenantBundleCases,
+    UniquenessCases,
+    FollowUpCases,
+    ComesAgainCases,
+    StrangeKindCases,
 ):
     """The whole contract; a subclass gives the fixture `storage`."""
