@@ -33,7 +33,12 @@ class Queue:
         self.woken: asyncio.Queue[WorkAvailable] = asyncio.Queue()
         self.rctx = RequestContext(app=AppContext(type=AppType.TEST, version="tests@0"), traceparent="00-ab-cd-01")
         parts = WorkParts(
-            self.storage.get_work_storage(), self.tenancy, self.audit, self.wakeups, self.dead_letters.append
+            self.storage.get_work_storage(),
+            self.tenancy,
+            self.audit,
+            self.wakeups,
+            self.topics,
+            self.dead_letters.append,
         )
         self.work = WorkManagerImpl(parts)
 

@@ -34,7 +34,7 @@ def counted(bundle: WorkBundle, status: WorkStatus, by: int, now: datetime) -> W
     is removed after it settled stays counted, since its end is what the bundle tells of.
     """
     counter = COUNTERS[status]
-    is_settled = bundle.num_settled + by == bundle.num_items
+    is_settled = bundle.num_settled + by >= bundle.num_items
     return bundle.model_copy(
         update={
             counter: getattr(bundle, counter) + by,

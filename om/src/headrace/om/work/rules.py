@@ -9,7 +9,7 @@ import json
 import logging
 import math
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from hashlib import blake2b
 from random import Random
@@ -170,16 +170,17 @@ def requeue_stagger(position: int) -> timedelta:
     return min(position * STAGGER_STEP, STAGGER_CAP)
 
 
-def done(item: WorkItem, result: object) -> Settlement:
+def done(item: WorkItem, result: object, then: Sequence[WorkItem] = ()) -> Settlement:
     """Return the end of a run that succeeded; a result that JSON cannot hold is cleaned, never refused.
 
     Args:
         item: As it was claimed.
-        result: What the handler returned. The follow-ups of a `Done` are taken as they are: `stamping` checks them.
+        result: What the handler returned.
+        then: Follow-ups, besides those of a `Done`. All are taken as they are: `stamping` checks them.
     """
     answer = result if isinstance(result, Done) else Done(result)
     encoded = None if answer.result is None else storable_json(answer.result, limit_bytes=MAX_RESULT_BYTES)
-    return _settlement(item, Outcome.DONE, result_json=encoded, then=answer.then)
+    return _settlement(item, Outcome.DONE, result_json=encoded, then=(*answer.then, *then))
 
 
 def unfit(settlement: Settlement, error: PlatformException) -> Settlement:

@@ -2,13 +2,14 @@
 
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Final, override
 from uuid import UUID
 
 from pydantic import ValidationError
 
+from headrace.infra.topics.wakeups import CoalescedWakeups
 from headrace.om.base import utcnow
 from headrace.om.context import OpContext, Permission
 from headrace.om.exceptions import Unavailable, ValidationFailed
@@ -26,6 +27,9 @@ logger = logging.getLogger(__name__)
 
 MAX_BULK: Final = 10_000
 """Items of one bulk enqueue: one statement stays within its deadline."""
+
+MAX_TRIES: Final = 3
+"""How often an enqueue is tried whose way is barred by a row that is gone a moment later."""
 
 SOON: Final = timedelta(seconds=1)
 """Items due later than this wake nobody; the poll finds them."""
@@ -90,26 +94,18 @@ class WorkEnqueueImpl(WorkPart, WorkEnqueueInterface):
         """Insert those that are not there yet, and wake their lanes."""
         created = await self._storage.create_items(org_id, items)
         new = {each.item_id for each in created if each.outcome is InsertOutcome.INSERTED}
-        for lane, num_items in Counter(item.lane for item in items if item.id in new and is_due_soon(item)).items():
-            self._wakeups.wake(lane, num_items)
+        wake_lanes(self._wakeups, [item for item in items if item.id in new])
         return created
 
     async def _create(self, org_id: UUID, item: WorkItem) -> WorkItem:
         """Insert and wake, or read back what is there; an item deleted between the two is inserted after all."""
-        for _ in range(3):
-            outcome = await self._storage.create_item(org_id, item)
-            if outcome is InsertOutcome.INSERTED:
-                if is_due_soon(item):
-                    self._wakeups.wake(item.lane, 1)
+        for _ in range(MAX_TRIES):
+            (created,) = await self._create_many(org_id, (item,))
+            if created.outcome is InsertOutcome.INSERTED:
                 return item
-            if (present := await self._present(org_id, item, outcome)) is not None:
+            if (present := await self._storage.read_item(org_id, created.item_id)) is not None:
                 return present
         raise Unavailable("the item's id or key comes and goes; enqueue it again")
-
-    async def _present(self, org_id: UUID, item: WorkItem, outcome: InsertOutcome) -> WorkItem | None:
-        if outcome is InsertOutcome.KEY_EXISTS and item.idempotency_key is not None:
-            return await self._storage.read_item_by_key(org_id, item.idempotency_key)
-        return await self._storage.read_item(org_id, item.id)
 
 
 def is_due_soon(item: WorkItem) -> bool:
@@ -117,19 +113,35 @@ def is_due_soon(item: WorkItem) -> bool:
     return item.available_at is None or item.available_at <= utcnow() + SOON
 
 
-def refuse_bad_bulk(items: Sequence[WorkItem]) -> None:
+def wake_lanes(wakeups: CoalescedWakeups, items: Iterable[WorkItem]) -> None:
+    """Wake the lanes of items that were enqueued and are due soon."""
+    for lane, num_items in Counter(item.lane for item in items if is_due_soon(item)).items():
+        wakeups.wake(lane, num_items)
+
+
+def refuse_bad_bulk(items: Sequence[WorkItem], at_most: int = MAX_BULK) -> None:
     """Return when a bulk enqueue can be taken as a whole.
 
     Raises:
         ValidationFailed: There are too many items, or two share an id.
     """
-    if len(items) > MAX_BULK:
-        raise ValidationFailed("items", f"at most {MAX_BULK}, got {len(items)}")
-    seen: set[UUID] = set()
+    if len(items) > at_most:
+        raise ValidationFailed("items", f"at most {at_most}, got {len(items)}")
+    refuse_repeated(items, "id")
+
+
+def refuse_repeated(items: Sequence[WorkItem], field: str) -> None:
+    """Return when no two items say the same in a field.
+
+    Raises:
+        ValidationFailed: Two do; the sentence names the second.
+    """
+    seen: set[object] = set()
     for index, item in enumerate(items):
-        if item.id in seen:
-            raise ValidationFailed(f"items[{index}].id", "an id of its own: an earlier item has the same")
-        seen.add(item.id)
+        value = getattr(item, field)
+        if value is not None and value in seen:
+            raise ValidationFailed(f"items[{index}].{field}", "one of its own: an earlier item has the same")
+        seen.add(value)
 
 
 def item_from_row(row: OutboxRow) -> WorkItem:

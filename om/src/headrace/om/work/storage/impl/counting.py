@@ -84,7 +84,7 @@ COUNTED: Final = f"""
         WHERE b.org_id = c.org_id AND b.id = c.bundle_id
         RETURNING b.*
     )""".format(
-    all_ended="b.num_done + b.num_failed + b.num_cancelled + c.num_done + c.num_failed + c.num_cancelled = b.num_items"
+    all_ended="b.num_done + b.num_failed + b.num_cancelled + c.num_done + c.num_failed + c.num_cancelled >= b.num_items"
 )
 """The parts that lock the bundles of `ends` and move their counters; `bundles` are the bundles as they stand then."""
 
