@@ -4,7 +4,8 @@ Cases move no clock. A lease of a microsecond has passed by the next statement, 
 the past.
 """
 
-from om.tests.contracts.work_bundles import OtherTenantBundleCases
+from om.tests.contracts.work_bundles import BundleCases, OtherTenantBundleCases
+from om.tests.contracts.work_counting import CountingCases
 from om.tests.contracts.work_creating import ClaimCases, CreateCases
 from om.tests.contracts.work_follow_ups import ComesAgainCases, FollowUpCases, StrangeKindCases
 from om.tests.contracts.work_operating import OperatorCases, OtherTenantCases
@@ -21,6 +22,8 @@ class WorkStorageContract(
     SweepCases,
     OperatorCases,
     OtherTenantCases,
+    BundleCases,
+    CountingCases,
     OtherTenantBundleCases,
     UniquenessCases,
     FollowUpCases,

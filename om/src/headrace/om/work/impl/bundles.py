@@ -12,6 +12,7 @@ from headrace.om.exceptions import Unavailable, ValidationFailed
 from headrace.om.paging import checked_limit
 from headrace.om.storage.outcomes import InsertOutcome
 from headrace.om.work.bundling import MAX_BUNDLE, follow_up_of
+from headrace.om.work.diversion import divert_bundle
 from headrace.om.work.exceptions import WorkBundleInWrongState, WorkBundleNotFound, WorkItemTaken
 from headrace.om.work.impl.enqueue import MAX_TRIES, refuse_bad_bulk, refuse_repeated, wake_lanes
 from headrace.om.work.impl.parts import WorkPart
@@ -31,6 +32,8 @@ class WorkBundleImpl(WorkPart, WorkBundleInterface):
         ctx.require(Permission.WORK_ENQUEUE)
         ready = _stamped_items(ctx, bundle, items)
         written = _stamped_bundle(ctx, bundle, len(ready))
+        if (diverted := await divert_bundle(ctx.org_id, written, ready)) is not None:
+            return diverted
         for _ in range(MAX_TRIES):
             created = await self._storage.create_bundle(ctx.org_id, written, ready)
             if created.outcome is InsertOutcome.INSERTED:

@@ -15,6 +15,7 @@ from headrace.om.context import OpContext, Permission
 from headrace.om.exceptions import Unavailable, ValidationFailed
 from headrace.om.outbox.types.outbox_row import WORK_KIND_PREFIX, OutboxRow
 from headrace.om.storage.outcomes import InsertOutcome
+from headrace.om.work.diversion import divert_items
 from headrace.om.work.impl.parts import WorkPart
 from headrace.om.work.manager import WorkEnqueueInterface
 from headrace.om.work.stamping import fresh, stamped
@@ -92,16 +93,30 @@ class WorkEnqueueImpl(WorkPart, WorkEnqueueInterface):
 
     async def _create_many(self, org_id: UUID, items: Sequence[WorkItem]) -> tuple[CreatedItem, ...]:
         """Insert those that are not there yet, and wake their lanes."""
+        if taken := await divert_items(org_id, items):
+            return await self._create_others(org_id, items, taken)
         created = await self._storage.create_items(org_id, items)
         new = {each.item_id for each in created if each.outcome is InsertOutcome.INSERTED}
         wake_lanes(self._wakeups, [item for item in items if item.id in new])
         return created
 
+    async def _create_others(
+        self, org_id: UUID, items: Sequence[WorkItem], taken: Mapping[UUID, WorkItem]
+    ) -> tuple[CreatedItem, ...]:
+        """Insert the items that a test does not divert; report all of them."""
+        created = await self._storage.create_items(org_id, [item for item in items if item.id not in taken])
+        reports = {item.id: CreatedItem(outcome=InsertOutcome.INSERTED, item_id=item.id) for item in taken.values()}
+        left = iter(created)
+        return tuple(reports[item.id] if item.id in taken else next(left) for item in items)
+
     async def _create(self, org_id: UUID, item: WorkItem) -> WorkItem:
         """Insert and wake, or read back what is there; an item deleted between the two is inserted after all."""
+        if taken := await divert_items(org_id, (item,)):
+            return taken[item.id]
         for _ in range(MAX_TRIES):
-            (created,) = await self._create_many(org_id, (item,))
+            (created,) = await self._storage.create_items(org_id, (item,))
             if created.outcome is InsertOutcome.INSERTED:
+                wake_lanes(self._wakeups, (item,))
                 return item
             if (present := await self._storage.read_item(org_id, created.item_id)) is not None:
                 return present

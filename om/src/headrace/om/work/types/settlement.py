@@ -1,8 +1,9 @@
 """How a claim ends: what the holder of a claim token asks the queue to record."""
 
+import json
 from datetime import timedelta
 from enum import StrEnum
-from typing import Self
+from typing import Any, Self
 from uuid import UUID
 
 from pydantic import AwareDatetime, Field, model_validator
@@ -66,6 +67,11 @@ class Settlement(Platform):
     error_code: str | None = Field(default=None, max_length=100)
     result_json: str | None = None
     then: tuple[WorkItem, ...] = Field(default=(), description="Enqueued with this settlement, or not at all")
+
+    @property
+    def result(self) -> Any:  # noqa: ANN401 - any JSON value
+        """What the handler returned, as it is stored."""
+        return None if self.result_json is None else json.loads(self.result_json)
 
     @model_validator(mode="after")
     def _delay_only_when_queued(self) -> Self:

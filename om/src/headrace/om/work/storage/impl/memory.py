@@ -1,6 +1,5 @@
 """The queue over a table in memory and a lock: the tests' fake, under the same contract as PostgreSQL."""
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
@@ -218,7 +217,7 @@ def _settled_fields(item: WorkItem, settlement: Settlement, clock: Clock) -> dic
         "crashes": 0 if is_done else item.crashes,
         "last_error": None if is_done else settlement.last_error or item.last_error,
         "error_code": None if is_done else settlement.error_code or item.error_code,
-        "result": None if settlement.result_json is None else json.loads(settlement.result_json),
+        "result": settlement.result,
         "claimed_by": None if queued else item.claimed_by,
         **_UNCLAIMED,
     }
