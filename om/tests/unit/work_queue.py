@@ -56,7 +56,11 @@ class Queue:
         await self.woken.put(message)
 
     async def owner_of_new_org(self) -> OpContext:
-        return await self.tenancy.create_org(self.rctx, Org(name="Org"), User(name="Owner", login_name=uuid4().hex))
+        return await self.tenancy.create_org(self.rctx, *self.new_org())
+
+    @staticmethod
+    def new_org() -> tuple[Org, User]:
+        return Org(name="Org"), User(name="Owner", login_name=uuid4().hex)
 
     async def claim(self, lease: timedelta = LEASE) -> tuple[OpContext, WorkItem]:
         claimed = await self.work.claim(self.rctx, LANE, KINDS, "worker-1", lease)
