@@ -19,42 +19,56 @@ class Ended:
     """One attempt that ended.
 
     Attributes:
-        end: What others are told.
-        key: The same whenever the same end is told of.
+        org_id: The tenant.
+        what: The item, or the settlement that names it.
+        outcome: How the attempt ended.
+        will_retry: Whether the item is queued again.
         bundle_id: The bundle that may have settled with it.
     """
 
-    end: WorkEnd
-    key: str
+    org_id: UUID
+    what: WorkItem | Settlement
+    outcome: str
+    will_retry: bool
     bundle_id: UUID | None
 
     @classmethod
     def by(cls, org_id: UUID, settlement: Settlement, settled: Settled) -> "Ended":
         """Return what a recorded settlement ended."""
         was_cancelled = settled.status is WorkStatus.CANCELLED
-        end = WorkEnd(
-            org_id=org_id,
-            item_id=settlement.item_id,
-            kind=settlement.kind,
-            origin=settlement.origin,
-            outcome=WorkStatus.CANCELLED if was_cancelled else settlement.outcome,
-            will_retry=settled.status not in SETTLED_STATUSES,
-        )
-        return cls(end, str(settlement.settlement_id), settled.settled_bundle_id)
+        outcome = WorkStatus.CANCELLED if was_cancelled else settlement.outcome
+        return cls(org_id, settlement, outcome, settled.status not in SETTLED_STATUSES, settled.settled_bundle_id)
 
     @classmethod
     def of(cls, org_id: UUID, item: WorkItem, outcome: str) -> "Ended":
-        """Return what was ended by somebody else than the holder of a claim: an operator, or the sweep."""
-        is_settled = item.status in SETTLED_STATUSES
-        end = WorkEnd(
-            org_id=org_id,
-            item_id=item.id,
-            kind=item.kind,
-            origin=item.origin,
-            outcome=item.status if is_settled else outcome,
-            will_retry=not is_settled,
+        """Return what was ended by somebody else than the holder of a claim: an operator, or the sweep.
+
+        Args:
+            org_id: The tenant.
+            item: As it stands afterwards.
+            outcome: What to call it where the item is queued again.
+        """
+        if item.status in SETTLED_STATUSES:
+            return cls(org_id, item, item.status, will_retry=False, bundle_id=item.bundle_id)
+        return cls(org_id, item, outcome, will_retry=True, bundle_id=None)
+
+    @property
+    def key(self) -> str:
+        """The same whenever the same end is told of."""
+        if isinstance(self.what, Settlement):
+            return str(self.what.settlement_id)
+        return f"{self.what.id}:{self.what.updated_at.isoformat()}"
+
+    def message(self) -> WorkEnd:
+        """Return what others are told."""
+        return WorkEnd(
+            org_id=self.org_id,
+            item_id=self.what.item_id if isinstance(self.what, Settlement) else self.what.id,
+            kind=self.what.kind,
+            origin=self.what.origin,
+            outcome=self.outcome,
+            will_retry=self.will_retry,
         )
-        return cls(end, f"{item.id}:{item.updated_at.isoformat()}", item.bundle_id if is_settled else None)
 
 
 class WorkNews:
@@ -69,13 +83,16 @@ class WorkNews:
         self.topics = topics
         self._tells_settlements = tells_settlements
 
+    @property
+    def wants_ends(self) -> bool:
+        """Whether ends are to be told: somebody listens, or the setting asks for it."""
+        return self._tells_settlements or bool(self.topics.has_listeners(Topics.WORK_SETTLED))
+
     async def tell_ends(self, ends: Sequence[Ended]) -> None:
-        """Tell how attempts ended, several in one message, where somebody listens or the setting asks for it."""
-        if not self._tells_settlements and not self.topics.has_listeners(Topics.WORK_SETTLED):
-            return
+        """Tell how attempts ended, several in one message."""
         for page in batched(ends, MAX_ENDS):
             key = f"{page[0].key}+{len(page) - 1}"
-            message = WorkSettled(idempotency_key=key, ends=tuple(each.end for each in page))
+            message = WorkSettled(idempotency_key=key, ends=tuple(each.message() for each in page))
             await self._publish(Topics.WORK_SETTLED, message)
 
     async def tell_bundle(self, org_id: UUID, bundle: WorkBundle) -> None:

@@ -91,10 +91,11 @@ class WorkPart:
 
         What is lost here is found by the next poll; nothing is raised.
         """
-        for org_id, bundle_id in {(each.end.org_id, each.bundle_id) for each in ends}:
+        for org_id, bundle_id in {(each.org_id, each.bundle_id) for each in ends}:
             if bundle_id is not None:
                 await self._tell_of_bundle(org_id, bundle_id)
-        await self._news.tell_ends(ends)
+        if self._news.wants_ends:
+            await self._news.tell_ends(ends)
 
     async def _tell_of_bundle(self, org_id: UUID, bundle_id: UUID) -> None:
         try:
