@@ -19,5 +19,10 @@ CREATE INDEX CONCURRENTLY IF NOT EXISTS work_items_order ON queue.work_items
 (org_id, ordering_key, (status <> 'claimed'), (started_at IS NULL), available_at, id)
 WHERE ordering_key IS NOT NULL AND status IN ('queued', 'claimed') AND (started_at IS NOT NULL OR turn IS NOT NULL);
 
+-- How many of a concurrency key are running.
+CREATE INDEX CONCURRENTLY IF NOT EXISTS work_items_running ON queue.work_items
+(org_id, concurrency_key, lease_expires_at)
+WHERE status = 'claimed' AND concurrency_key IS NOT NULL;
+
 -- Replaced by the first two.
 DROP INDEX CONCURRENTLY IF EXISTS queue.work_items_claim;

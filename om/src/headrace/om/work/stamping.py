@@ -6,7 +6,7 @@ from headrace.om.base import Platform
 from headrace.om.context import OpContext
 from headrace.om.encoding import encode_json, refuse_unstorable_instant, refuse_unstorable_text
 from headrace.om.exceptions import ValidationFailed
-from headrace.om.work.payload import checked_payload
+from headrace.om.work.payload import checked_payload, refuse_unknown_fields
 from headrace.om.work.rules import AS_NEW, max_attempts_of, unique_hash
 from headrace.om.work.types.settlement import Settlement
 from headrace.om.work.types.work_item import MAX_PAYLOAD_BYTES, WorkItem
@@ -78,8 +78,7 @@ def _fitting_payload(item: WorkItem, at: str) -> Platform:
 
 
 def _hash_of(item: WorkItem, payload: Platform, at: str) -> Any:  # noqa: ANN401 - a digest, or nothing to make one of
-    known, wanted = type(payload).model_fields, item.unique_for or ()
-    if odd := [name for name in wanted if name not in known]:
-        raise ValidationFailed(f"{at}unique_for", f"fields of a payload of {item.kind}, got {odd[0]!r}")
+    wanted = item.unique_for or ()
+    refuse_unknown_fields(item.kind, wanted, at=at)
     # The model's own values: a field that is left out agrees with one that says its default.
     return unique_hash(item.kind, payload.model_dump(mode="json", include=set(wanted)))

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from headrace.om.storage.outcomes import InsertOutcome
 from headrace.om.work.types.bundle import BundleFilter, WorkBundle
+from headrace.om.work.types.control import WorkControl, WorkControls
 from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.queries import (
     ClaimedRow,
@@ -123,13 +124,30 @@ class WorkClaimStorageInterface(ABC):
     async def claim_batch(
         self, lane: str, kinds: Sequence[WorkKind], worker_id: str, lease: timedelta, limit: int
     ) -> tuple[ClaimedRow, ...]:
-        """Take up to `limit` due items in one statement, passing over rows that others are claiming.
+        """Take up to `limit` due items that nothing holds back, passing over rows that others are claiming.
 
-        Highest priority first. Within one priority the kind whose oldest item has been due longest comes
-        first, and within a kind the item that has been due longest. The cost grows with the rows taken and
-        the priorities in use, not with settled, future or other lanes' and kinds' rows.
+        The claim goes round the tenants that have something due, beginning behind the one that it served last; each
+        gets an equal share, and what is left over goes to whoever has more. Of one tenant the highest priority comes
+        first, then the kind whose oldest item has been due longest, then the item that has been. Items enqueued
+        with fair share off are taken together, as if one tenant had them all.
+
+        Items with a key take turns within their tenant, whichever key has had none for longest being about as likely
+        as any other: priority orders the items of one concurrency key, and ordering keys go by their own order. No
+        item is taken beyond a limit or a rate, past the head of its ordering key, or out of a pause; and what is held
+        back holds up nothing else. What is counted is live claims.
+
+        The cost grows with the rows taken and, where something bounds claims, with what runs; not with settled,
+        future or other lanes' and kinds' rows.
 
         Takes no tenant, for the same reason as `claim_next`; each row comes with its tenant.
+        """
+        ...
+
+    @abstractmethod
+    def is_bounded(self, lane: str) -> bool:
+        """Return whether the last claim of this object in a lane met a limit, a rate, a pause or items with a key.
+
+        So that an end that may let others in wakes the lane. From memory; takes no tenant, since a lane has none.
         """
         ...
 
@@ -260,7 +278,46 @@ class WorkBundleStorageInterface(ABC):
         ...
 
 
+class WorkControlStorageInterface(ABC):
+    """What is said about claims. It is the platform's, so no method takes a tenant.
+
+    Every claim that begins after a change was written goes by it.
+    """
+
+    @abstractmethod
+    async def put_control(self, control: WorkControl, origin: str) -> None:
+        """Say it, in place of what was said about the same subject before; a rate's bucket keeps what is in it.
+
+        Takes no tenant: limits, rates and pauses are the platform's.
+
+        Args:
+            control: What is said.
+            origin: Who asked, for operators; 1-100 characters.
+        """
+        ...
+
+    @abstractmethod
+    async def delete_control(self, control: WorkControl) -> bool:
+        """Take back what is said about the control's subject, whatever its numbers; False: nothing was said.
+
+        Takes no tenant, as `put_control`.
+        """
+        ...
+
+    @abstractmethod
+    async def read_controls(self) -> WorkControls:
+        """Return everything that is said.
+
+        Takes no tenant, as `put_control`.
+        """
+        ...
+
+
 class WorkStorageInterface(
-    WorkItemStorageInterface, WorkClaimStorageInterface, WorkSweepStorageInterface, WorkBundleStorageInterface
+    WorkItemStorageInterface,
+    WorkClaimStorageInterface,
+    WorkSweepStorageInterface,
+    WorkBundleStorageInterface,
+    WorkControlStorageInterface,
 ):
     """The storage of the work queue."""

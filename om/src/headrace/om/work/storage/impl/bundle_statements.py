@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from headrace.om.work.storage.impl.item_columns import INSERTED_NAMES, NAMES, WRITTEN, unnested
+from headrace.om.work.storage.impl.item_columns import INSERTED_NAMES, NAMES, unnested, written
 from headrace.om.work.storage.impl.statements import statement
 
 BUNDLE_FIELDS: Final = (
@@ -27,7 +27,7 @@ CREATE_BUNDLE: Final = statement(
         RETURNING id
     )
     INSERT INTO queue.work_items ({INSERTED_NAMES})
-    SELECT $1, {WRITTEN}, 'queued'
+    SELECT $1, {written("$1")}
     FROM {unnested(first=NUM_BUNDLE_PARAMETERS + 1)} WITH ORDINALITY AS n ({NAMES}, position)
     WHERE EXISTS (SELECT FROM bundle)
     ORDER BY n.unique_hash NULLS LAST, n.idempotency_key NULLS LAST, n.id

@@ -25,6 +25,7 @@ _OF_FOLLOW_UP: Final = {
     "traceparent": "b.traceparent",
     "payload": "b.on_settled -> 'payload'",
     "priority": "(b.on_settled ->> 'priority')::smallint",
+    "line": "0",
     "available_at": "now()",
     "max_attempts": "(b.on_settled ->> 'max_attempts')::integer",
     "created_at": "now()",
@@ -35,11 +36,12 @@ _OF_FOLLOW_UP: Final = {
 """What an item that follows a bundle called b holds; nothing in every other column."""
 
 FOLLOW_UPS: Final = f"""
-    SELECT b.org_id, {", ".join(_OF_FOLLOW_UP.get(each.name, f"NULL::{each.type}") for each in ITEM_COLUMNS)}, 'queued'
+    SELECT b.org_id, {", ".join(_OF_FOLLOW_UP.get(each.name, f"NULL::{each.type}") for each in ITEM_COLUMNS)},
+        'queued', NULL::uuid
     FROM bundles AS b
     WHERE b.status = 'settled' AND b.follow_up_id IS NOT NULL
 """
-"""The items that follow the bundles which have just settled, in the columns of an insert."""
+"""The items that follow the bundles which have just settled, in the columns of an insert; a claim gives them turns."""
 
 
 def ended(rows: str, *, status: str = "status", where: str = f"status IN {SETTLED}", by: int = 1) -> str:

@@ -6,7 +6,7 @@ As in `statements`: every instant compared is the database's `now()`, and a stat
 from typing import Final
 
 from headrace.om.work.storage.impl.counting import COUNTED, FOLLOW_UPS, PLATFORM, SETTLED, counting, ended
-from headrace.om.work.storage.impl.item_columns import INSERTED_NAMES, NAMES, WRITTEN, unnested
+from headrace.om.work.storage.impl.item_columns import INSERTED_NAMES, NAMES, unnested, written
 from headrace.om.work.storage.impl.statements import FIELDS, statement
 
 NUM_SETTLE_ARRAYS: Final = 11
@@ -49,7 +49,7 @@ SETTLE_COUNTED: Final = statement(
     enqueued AS (
         INSERT INTO queue.work_items ({INSERTED_NAMES})
         SELECT * FROM (
-            SELECT s.org_id, {WRITTEN}, 'queued'
+            SELECT s.org_id, {written("s.org_id")}
             FROM unnest(${NUM_SETTLE_ARRAYS + 1}::uuid[]) WITH ORDINALITY AS t (token, position)
             JOIN {unnested(first=NUM_SETTLE_ARRAYS + 2)} WITH ORDINALITY AS n ({NAMES}, position)
                 ON n.position = t.position

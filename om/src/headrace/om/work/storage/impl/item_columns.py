@@ -5,9 +5,11 @@ Each column travels as one array, so that one statement inserts any number of it
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from operator import attrgetter
 from typing import Any, Final
 
+from headrace.om.base import EMPTY_UUID
 from headrace.om.encoding import encode_json
 from headrace.om.work.types.work_item import MAX_PAYLOAD_BYTES, WorkItem
 
@@ -23,6 +25,20 @@ def text_array(item: WorkItem) -> str | None:
         return None
     quoted = (name.replace("\\", "\\\\").replace('"', '\\"') for name in item.unique_for)
     return "{" + ",".join(f'"{name}"' for name in quoted) + "}"
+
+
+def line_of(item: WorkItem) -> int:
+    """Return a digest of the item's key, above zero; zero where it has none.
+
+    Claims find the keys of an org by it, in an order that has nothing to do with their text. It decides nothing: two
+    keys of one digest would merely be looked at together.
+    """
+    key = item.ordering_key or item.concurrency_key
+    if key is None:
+        return 0
+    kind = "ordering" if item.ordering_key else "concurrency"
+    digest = int.from_bytes(blake2b(f"{kind}:{key}".encode(), digest_size=8).digest())
+    return max(digest >> 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +65,9 @@ ITEM_COLUMNS: Final = (
     ItemColumn("unique_for", "text", text_array, "n.{name}::text[]"),
     _same("unique_hash", "uuid"),
     _same("bundle_id", "uuid"),
+    _same("concurrency_key", "text"),
+    _same("ordering_key", "text"),
+    ItemColumn("line", "bigint", line_of),
     _same("request_id", "uuid"),
     _same("traceparent", "text"),
     ItemColumn("payload", "text", payload_json, "n.{name}::jsonb"),
@@ -61,21 +80,38 @@ ITEM_COLUMNS: Final = (
     _same("updated_by", "uuid"),
 )
 
-INSERTED_NAMES: Final = ", ".join(("org_id", *(column.name for column in ITEM_COLUMNS), "status"))
-"""What an insert names; the tenant stands first, the status last."""
+INSERTED_NAMES: Final = ", ".join(("org_id", *(column.name for column in ITEM_COLUMNS), "status", "turn"))
+"""What an insert names; the tenant stands first, the status and the turn last."""
 
-NAMES: Final = ", ".join(column.name for column in ITEM_COLUMNS)
+NAMES: Final = ", ".join((*(column.name for column in ITEM_COLUMNS), "is_fair"))
+"""What `unnested` holds; whether each org has a turn of its own comes last."""
 
-WRITTEN: Final = ", ".join(column.written.format(name=column.name) for column in ITEM_COLUMNS)
-"""The values of the columns, from rows that a statement calls n."""
+
+def written(org: str) -> str:
+    """Return the values of an insert's columns after the tenant, from rows that a statement calls n.
+
+    An item that is due at once waits for its org's turn, or for the one that all share; any other for its time. One
+    with a key always waits for its org's, since keys are the org's.
+
+    Args:
+        org: The tenant, as the statement has it.
+    """
+    values = [column.written.format(name=column.name) for column in ITEM_COLUMNS]
+    turn = f"""
+        CASE WHEN n.available_at IS NULL OR n.available_at <= now() THEN
+            CASE WHEN n.is_fair OR n.line <> 0 THEN {org} ELSE '{EMPTY_UUID}'::uuid END
+        END
+    """
+    return ", ".join((*values, "'queued'", turn))
 
 
 def unnested(first: int) -> str:
     """Return the arrays of all columns as rows, from parameter number `first` on."""
-    arrays = (f"${first + place}::{column.type}[]" for place, column in enumerate(ITEM_COLUMNS))
-    return f"unnest({', '.join(arrays)})"
+    types = (*(column.type for column in ITEM_COLUMNS), "boolean")
+    return f"unnest({', '.join(f'${first + place}::{each}[]' for place, each in enumerate(types))})"
 
 
-def insert_columns(items: Sequence[WorkItem]) -> tuple[list[Any], ...]:
+def insert_columns(items: Sequence[WorkItem], *, fair_share: bool) -> tuple[list[Any], ...]:
     """Return the items as the arrays that `unnested` names, column by column."""
-    return tuple([column.value(item) for item in items] for column in ITEM_COLUMNS)
+    columns = ([column.value(item) for item in items] for column in ITEM_COLUMNS)
+    return (*columns, [fair_share] * len(items))

@@ -4,39 +4,22 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, override
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from headrace.om.storage.clock import Clock
 from headrace.om.work import rules
 from headrace.om.work.storage import WorkStorageInterface
 from headrace.om.work.storage.impl.memory_bundles import WorkBundlesMemory
+from headrace.om.work.storage.impl.memory_claims import WorkClaimsMemory
 from headrace.om.work.storage.impl.memory_items import UNSETTLED, WorkItemsMemory, available_at
 from headrace.om.work.types.bundle import BundleStatus
-from headrace.om.work.types.kinds import WorkKind
-from headrace.om.work.types.queries import ClaimedRow, WorkGauges
+from headrace.om.work.types.queries import WorkGauges
 from headrace.om.work.types.settlement import Outcome, Renewal, Renewed, Settled, Settlement
 from headrace.om.work.types.work_item import SETTLED_STATUSES, WorkItem, WorkStatus
 
 
-class WorkStorageMemoryImpl(WorkItemsMemory, WorkBundlesMemory, WorkStorageInterface):
+class WorkStorageMemoryImpl(WorkClaimsMemory, WorkItemsMemory, WorkBundlesMemory, WorkStorageInterface):
     """Holds rows by tenant and id; every method is one critical section, as a statement is."""
-
-    @override
-    async def claim_next(
-        self, lane: str, kinds: Sequence[WorkKind], worker_id: str, lease: timedelta
-    ) -> ClaimedRow | None:
-        claimed = await self.claim_batch(lane, kinds, worker_id, lease, 1)
-        return claimed[0] if claimed else None
-
-    @override
-    async def claim_batch(
-        self, lane: str, kinds: Sequence[WorkKind], worker_id: str, lease: timedelta, limit: int
-    ) -> tuple[ClaimedRow, ...]:
-        async with self._lock:
-            picked = self._due_in_order(lane, frozenset(kinds))[:limit]
-            claimed = [(org_id, self._claim(org_id, item, worker_id, lease)) for org_id, item in picked]
-        claimed.sort(key=lambda pair: (-pair[1].priority, pair[1].available_at, pair[1].id))
-        return tuple(ClaimedRow(org_id=org_id, item=item) for org_id, item in claimed)
 
     @override
     async def write_item(self, org_id: UUID, settlement: Settlement) -> Settled:
@@ -126,44 +109,6 @@ class WorkStorageMemoryImpl(WorkItemsMemory, WorkBundlesMemory, WorkStorageInter
             item_id=held.id,
             claim_token=renewal.claim_token,
             is_cancel_requested=held.cancel_requested_at is not None,
-        )
-
-    def _due_in_order(self, lane: str, kinds: frozenset[WorkKind]) -> list[tuple[UUID, WorkItem]]:
-        """Return due items as the claim takes them: by priority, then the kind that waits longest, then age."""
-        now = self._clock()
-        due = [
-            (org_id, item)
-            for (org_id, _), item in self._table.rows.items()
-            if item.status is WorkStatus.QUEUED
-            and item.lane == lane
-            and item.kind in kinds
-            and available_at(item) <= now
-        ]
-        heads: dict[tuple[int, WorkKind], Any] = {}
-        for _, item in due:
-            level = (item.priority, item.kind)
-            heads[level] = min(heads.get(level, available_at(item)), available_at(item))
-
-        def place(pair: tuple[UUID, WorkItem]) -> tuple[Any, ...]:
-            item = pair[1]
-            head = heads[item.priority, item.kind]
-            return (-item.priority, head, item.kind, item.available_at, item.id)
-
-        return sorted(due, key=place)
-
-    def _claim(self, org_id: UUID, item: WorkItem, worker_id: str, lease: timedelta) -> WorkItem:
-        now = self._clock()
-        return self._table.write(
-            org_id,
-            item,
-            status=WorkStatus.CLAIMED,
-            claim_token=uuid4(),
-            claimed_by=worker_id,
-            lease_expires_at=now + lease,
-            attempts=item.attempts + 1,
-            started_at=now,
-            progress=None,
-            progress_note=None,
         )
 
     def _settle(self, org_id: UUID, settlement: Settlement) -> Settled:

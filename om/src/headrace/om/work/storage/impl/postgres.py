@@ -14,32 +14,19 @@ from headrace.om.work.storage.impl import ending_statements as ending
 from headrace.om.work.storage.impl import statements as sql
 from headrace.om.work.storage.impl.postgres_base import CONTROL
 from headrace.om.work.storage.impl.postgres_bundles import WorkBundlesPostgres
+from headrace.om.work.storage.impl.postgres_claims import WorkClaimsPostgres
+from headrace.om.work.storage.impl.postgres_controls import WorkControlsPostgres
 from headrace.om.work.storage.impl.postgres_settling import WorkSettlingPostgres
 from headrace.om.work.storage.impl.rows import item_of
-from headrace.om.work.types.kinds import WorkKind
-from headrace.om.work.types.queries import ClaimedRow, WorkGauges
+from headrace.om.work.types.queries import WorkGauges
 from headrace.om.work.types.settlement import Renewal, Renewed, Settled, Settlement
 from headrace.om.work.types.work_item import WorkItem
 
 
-class WorkStoragePostgresImpl(WorkBundlesPostgres, WorkSettlingPostgres, WorkStorageInterface):
+class WorkStoragePostgresImpl(
+    WorkClaimsPostgres, WorkControlsPostgres, WorkBundlesPostgres, WorkSettlingPostgres, WorkStorageInterface
+):
     """Claims, settlements, renewals and the sweep have connections of their own; operators take the main ones."""
-
-    @override
-    async def claim_next(
-        self, lane: str, kinds: Sequence[WorkKind], worker_id: str, lease: timedelta
-    ) -> ClaimedRow | None:
-        claimed = await self.claim_batch(lane, kinds, worker_id, lease, 1)
-        return claimed[0] if claimed else None
-
-    @override
-    async def claim_batch(
-        self, lane: str, kinds: Sequence[WorkKind], worker_id: str, lease: timedelta, limit: int
-    ) -> tuple[ClaimedRow, ...]:
-        names = sorted({kind.value for kind in kinds})
-        rows = await self._rows_across(sql.claim_statement(limit), lane, names, worker_id, lease)
-        claimed = (ClaimedRow.model_construct(org_id=row["org_id"], item=item_of(row)) for row in rows)
-        return tuple(sorted(claimed, key=_claim_order))
 
     @override
     async def write_item(self, org_id: UUID, settlement: Settlement) -> Settled:
@@ -99,10 +86,6 @@ class WorkStoragePostgresImpl(WorkBundlesPostgres, WorkSettlingPostgres, WorkSto
     async def read_gauges(self) -> WorkGauges:
         (row,) = await self._rows_across(sql.READ_GAUGES)
         return WorkGauges(**dict(row))
-
-
-def _claim_order(row: ClaimedRow) -> tuple[int, object, UUID]:
-    return (-row.item.priority, row.item.available_at, row.item.id)
 
 
 def _renewed(row: asyncpg.Record) -> Renewed:

@@ -12,10 +12,17 @@ CONTROL: Final = Purpose.CONTROL
 
 
 class WorkPostgresPart:
-    """The base of the parts; every method is one statement, or one and another that looks closer."""
+    """The base of the parts; every method is one statement, or one and another that looks closer.
 
-    def __init__(self, database: Database) -> None:
+    Args:
+        database: The engines.
+        fair_share: Whether items enqueued here wait for their own org's turn, so that claims go round the orgs. Turned
+            off, they share one turn, whoever they belong to.
+    """
+
+    def __init__(self, database: Database, *, fair_share: bool = True) -> None:
         self._database = database
+        self._fair_share = fair_share
 
     async def _rows(
         self,

@@ -26,7 +26,8 @@ class WorkBundlesPostgres(WorkItemsPostgres, WorkBundleStorageInterface):
     async def create_bundle(self, org_id: UUID, bundle: WorkBundle, items: Sequence[WorkItem]) -> CreatedBundle:
         for _ in range(MAX_INSERT_TRIES):
             try:
-                rows = await self._rows(sql.CREATE_BUNDLE, org_id, *_bundle_values(bundle), *insert_columns(items))
+                columns = insert_columns(items, fair_share=self._fair_share)
+                rows = await self._rows(sql.CREATE_BUNDLE, org_id, *_bundle_values(bundle), *columns)
             except Conflict:
                 if any(reports := await self._reports_of_taken(org_id, items)):
                     return CreatedBundle(outcome=InsertOutcome.KEY_EXISTS, taken=_in_order(items, reports))

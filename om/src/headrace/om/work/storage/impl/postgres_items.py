@@ -74,7 +74,7 @@ class WorkItemsPostgres(WorkPostgresPart, WorkItemStorageInterface):
         raise Unavailable("ids or keys of these items come and go; enqueue them again")
 
     async def _insert(self, org_id: UUID, items: Sequence[WorkItem]) -> dict[UUID, CreatedItem]:
-        columns = insert_columns(items)
+        columns = insert_columns(items, fair_share=self._fair_share)
         if any(item.unique_hash is not None and item.idempotency_key is not None for item in items):
             # No one order serves both indexes: two such batches may still meet in a circle, which breaks one of them.
             rows = await retried(lambda: self._rows(sql.CREATE_ITEMS, org_id, *columns))

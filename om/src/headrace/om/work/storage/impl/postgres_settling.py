@@ -45,7 +45,10 @@ class WorkSettlingPostgres(WorkPostgresPart):
             return {}
         items = {each.claim_token: each.item_id for _, each in settlements}
         follow_ups = [(each.claim_token, item) for _, each in settlements for item in each.then]
-        tokens, columns = [token for token, _ in follow_ups], insert_columns([item for _, item in follow_ups])
+        tokens, columns = (
+            [token for token, _ in follow_ups],
+            insert_columns([item for _, item in follow_ups], fair_share=self._fair_share),
+        )
         rows = await self._rows_of(ending.SETTLE_COUNTED, scope, *settle_columns(settlements), tokens, *columns)
         return {
             row["token"]: Settled(

@@ -4,19 +4,19 @@ Every instant that a statement compares is the database's `now()`. A statement t
 the tenant in its predicate as well as standing behind the table's policy.
 """
 
-from functools import cache
 from typing import Final
 
 from headrace.om.storage.database import DriverStatement
 from headrace.om.storage.roles import DatabaseRole
 from headrace.om.work.storage.impl.counting import PLATFORM
-from headrace.om.work.storage.impl.item_columns import INSERTED_NAMES, NAMES, WRITTEN, unnested
+from headrace.om.work.storage.impl.item_columns import INSERTED_NAMES, NAMES, unnested, written
 
 FIELDS: Final = (
     "id, kind, lane, origin, target_id, idempotency_key, request_id, traceparent, payload::text AS payload, "
     "priority, available_at, status, claimed_by, claim_token, lease_expires_at, attempts, max_attempts, crashes, "
     "last_error, error_code, result::text AS result, progress, progress_note, started_at, settled_at, "
-    "cancel_requested_at, bundle_id, unique_for, unique_hash, created_at, created_by, updated_at, updated_by"
+    "cancel_requested_at, concurrency_key, ordering_key, bundle_id, unique_for, unique_hash, created_at, created_by, "
+    "updated_at, updated_by"
 )
 
 OF_I: Final = ", ".join(f"i.{field.strip()}" for field in FIELDS.split(","))
@@ -35,7 +35,7 @@ CREATE_ITEMS: Final = statement(
     # caller's order stays.
     f"""
     INSERT INTO queue.work_items ({INSERTED_NAMES})
-    SELECT $1, {WRITTEN}, 'queued'
+    SELECT $1, {written("$1")}
     FROM {unnested(first=2)} WITH ORDINALITY AS n ({NAMES}, position)
     ORDER BY n.unique_hash NULLS LAST, n.idempotency_key NULLS LAST,
         CASE WHEN n.unique_hash IS NULL AND n.idempotency_key IS NULL THEN n.id END, n.position
@@ -72,85 +72,6 @@ READ_COUNTS: Final = statement(
     FROM queue.work_items WHERE org_id = $1 GROUP BY status, kind, lane ORDER BY status, kind, lane
     """,
 )
-
-_LEVELS: Final = """
-    WITH RECURSIVE levels (priority) AS (
-        (
-            SELECT top.priority
-            FROM unnest($2::text[]) AS k (kind)
-            CROSS JOIN LATERAL (
-                SELECT priority FROM queue.work_items
-                WHERE status = 'queued' AND lane = $1 AND kind = k.kind
-                ORDER BY priority DESC LIMIT 1
-            ) AS top
-            ORDER BY top.priority DESC LIMIT 1
-        )
-        UNION ALL
-        SELECT lower.priority
-        FROM levels AS l
-        CROSS JOIN LATERAL (
-            SELECT next.priority
-            FROM unnest($2::text[]) AS k (kind)
-            CROSS JOIN LATERAL (
-                SELECT priority FROM queue.work_items
-                WHERE status = 'queued' AND lane = $1 AND kind = k.kind AND priority < l.priority
-                ORDER BY priority DESC LIMIT 1
-            ) AS next
-            ORDER BY next.priority DESC LIMIT 1
-        ) AS lower
-    )
-"""
-"""The priorities in use in a lane, highest first: one descent of the claim's index for each kind and priority.
-
-Read row by row by whoever needs the next one, so that a claim that is full looks no further down.
-"""
-
-
-@cache
-def claim_statement(limit: int) -> DriverStatement:
-    """Return the claim of up to `limit` items.
-
-    For each priority from the highest down: the kinds where something is due, the one that has waited longest
-    first, and their rows by age. Rows are locked while they are picked, and the picking stops at the limit, so that
-    exactly what is taken is locked and lower priorities are not even looked at. Rows of other kinds and future rows
-    are passed by the index. The limit is a literal: as a parameter it would make the planner guess a share of the
-    table.
-    """
-    return statement(
-        f"claim_{limit}",
-        f"""
-        {_LEVELS},
-        picked AS (
-            SELECT due.org_id, due.id
-            FROM levels AS l
-            CROSS JOIN LATERAL (
-                SELECT k.kind
-                FROM unnest($2::text[]) AS k (kind)
-                CROSS JOIN LATERAL (
-                    SELECT available_at FROM queue.work_items
-                    WHERE status = 'queued' AND lane = $1 AND kind = k.kind AND priority = l.priority
-                        AND available_at <= now()
-                    ORDER BY available_at LIMIT 1
-                ) AS head
-                ORDER BY head.available_at, k.kind
-            ) AS h
-            CROSS JOIN LATERAL (
-                SELECT org_id, id FROM queue.work_items
-                WHERE status = 'queued' AND lane = $1 AND kind = h.kind AND priority = l.priority
-                    AND available_at <= now()
-                ORDER BY available_at, id LIMIT {limit} FOR UPDATE SKIP LOCKED
-            ) AS due
-            LIMIT {limit}
-        )
-        UPDATE queue.work_items AS i SET
-            status = 'claimed', claim_token = gen_random_uuid(), claimed_by = $3,
-            lease_expires_at = now() + $4::interval, attempts = attempts + 1, started_at = now(),
-            progress = NULL, progress_note = NULL, updated_at = now(), updated_by = {PLATFORM}
-        FROM picked WHERE i.org_id = picked.org_id AND i.id = picked.id
-        RETURNING i.org_id, {OF_I}
-        """,
-    )
-
 
 EXTEND_LEASES: Final = statement(
     "extend_leases",
@@ -212,14 +133,23 @@ PURGE_ITEMS: Final = statement(
 
 READ_GAUGES: Final = statement(
     "read_gauges",
-    # Each count is answered by a partial index of its own.
+    # Each count is answered by a partial index of its own. What became due and has no turn yet is not parked.
     """
     SELECT
-        (SELECT count(*) FROM queue.work_items WHERE status = 'queued') AS num_queued,
+        d.num + w.num_due + w.num_parked AS num_queued,
         (SELECT count(*) FROM queue.work_items WHERE status = 'claimed') AS num_claimed,
         (SELECT count(*) FROM queue.work_items WHERE status = 'failed') AS num_failed,
-        (SELECT count(*) FROM queue.work_items WHERE status = 'queued' AND available_at > now()) AS num_parked,
-        (SELECT max(now() - available_at) FROM queue.work_items
-            WHERE status = 'queued' AND available_at <= now()) AS oldest_waiting
+        w.num_parked,
+        now() - least(d.oldest_at, w.oldest_at) AS oldest_waiting
+    FROM (
+        SELECT count(*) AS num, min(available_at) AS oldest_at
+        FROM queue.work_items WHERE status = 'queued' AND turn IS NOT NULL
+    ) AS d
+    CROSS JOIN (
+        SELECT count(*) FILTER (WHERE available_at <= now()) AS num_due,
+            count(*) FILTER (WHERE available_at > now()) AS num_parked,
+            min(available_at) FILTER (WHERE available_at <= now()) AS oldest_at
+        FROM queue.work_items WHERE status = 'queued' AND turn IS NULL
+    ) AS w
     """,
 )
