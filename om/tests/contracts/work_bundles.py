@@ -194,6 +194,17 @@ class BundleCases(BundleStorageCases):
         assert await storage.read_bundle(org_id, bundle.id) is None
         assert len(await storage.read_bundles(org_id, BundleFilter(), 9)) == 1
 
+    async def test_a_tenant_is_found_by_its_bundles_alone(
+        self, storage: WorkStorageInterface, org_id: UUID, other_org: UUID
+    ) -> None:
+        await self.put_bundle(storage, org_id, 1)
+        await storage.write_item(org_id, rules.done((await claim_one(storage)).item, None))
+        await storage.purge_items(org_id, timedelta(0), 10)
+        await self.put(storage, other_org)
+        first, second = sorted([org_id, other_org])
+        assert await storage.read_orgs(10) == (first, second)
+        assert await storage.read_orgs(10, first) == (second,)
+
 
 class OtherTenantBundleCases(BundleStorageCases):
     """Each method presents another tenant's identifier; it finds nothing and changes nothing."""

@@ -433,7 +433,7 @@ class WorkSweepInterface(ABC):
 
     @abstractmethod
     async def get_orphaned_orgs(self, rctx: RequestContext) -> frozenset[UUID]:
-        """Return tenants that are gone and have items here, settled or not; without a principal.
+        """Return tenants that are gone and have items or bundles here, settled or not; without a principal.
 
         A tenant is gone when its org was deleted, or is not there at all. An org that is made during the call is
         never taken for gone.

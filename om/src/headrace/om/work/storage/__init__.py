@@ -212,10 +212,10 @@ class WorkSweepStorageInterface(ABC):
 
     @abstractmethod
     async def read_orgs(self, limit: int, after: UUID | None = None) -> tuple[UUID, ...]:
-        """Return tenants that have items, of any status: at most `limit`, in their order, beginning behind `after`.
+        """Return tenants that have items or bundles: at most `limit`, in their order, beginning behind `after`.
 
-        Takes no tenant: whose items are here is what it finds out. The cost grows with the tenants returned, not
-        with their items.
+        Takes no tenant: whose rows are here is what it finds out. The cost grows with the tenants returned, not
+        with their rows.
         """
         ...
 

@@ -68,7 +68,8 @@ class WorkStorageMemoryImpl(WorkClaimsMemory, WorkItemsMemory, WorkBundlesMemory
 
     @override
     async def read_orgs(self, limit: int, after: UUID | None = None) -> tuple[UUID, ...]:
-        return tuple(sorted({org_id for org_id, _ in self._table.rows if after is None or org_id > after})[:limit])
+        orgs = {org_id for table in (self._table.rows, self._table.bundles) for org_id, _ in table}
+        return tuple(sorted(org_id for org_id in orgs if after is None or org_id > after)[:limit])
 
     @override
     async def purge_items(self, org_id: UUID, older_than: timedelta, limit: int) -> int:

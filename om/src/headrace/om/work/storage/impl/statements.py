@@ -100,17 +100,25 @@ READ_STALE_ORGS: Final = statement(
     "SELECT DISTINCT org_id FROM queue.work_items WHERE status = 'claimed' AND lease_expires_at < now() LIMIT $1",
 )
 
+
+def _next_org(after: str) -> str:
+    """Return the query for the tenant that comes next, of those with items and of those with bundles."""
+    tables = ("work_items", "work_bundles")
+    nearest = (f"(SELECT org_id FROM queue.{each} WHERE org_id > {after} ORDER BY org_id LIMIT 1)" for each in tables)
+    return " UNION ALL ".join(nearest)
+
+
 READ_ORGS: Final = statement(
     "read_orgs",
-    # Walks from tenant to tenant down the primary key, one descent each, so that no tenant's items are read.
-    """
+    # Walks from tenant to tenant down both primary keys, a descent each, so that no tenant's rows are read.
+    f"""
     WITH RECURSIVE tenants (org_id, position) AS (
-        (SELECT org_id, 1 FROM queue.work_items WHERE org_id > $2 ORDER BY org_id LIMIT 1)
+        (SELECT org_id, 1 FROM ({_next_org("$2::uuid")}) AS first ORDER BY org_id LIMIT 1)
         UNION ALL
         SELECT following.org_id, t.position + 1
         FROM tenants AS t
         CROSS JOIN LATERAL (
-            SELECT org_id FROM queue.work_items WHERE org_id > t.org_id ORDER BY org_id LIMIT 1
+            SELECT org_id FROM ({_next_org("t.org_id")}) AS nearest ORDER BY org_id LIMIT 1
         ) AS following
         WHERE t.position < $1
     )
