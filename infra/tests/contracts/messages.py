@@ -30,10 +30,10 @@ def settled(
     return WorkSettled(idempotency_key=idempotency_key, ends=(end,) * num_ends)
 
 
-def bundle_settled() -> BundleSettled:
+def bundle_settled(*, org_id: UUID = ORG_ID) -> BundleSettled:
     return BundleSettled(
         idempotency_key="key",
-        org_id=ORG_ID,
+        org_id=org_id,
         bundle_id=ITEM_ID,
         kind="noop",
         origin="test",

@@ -84,6 +84,15 @@ async def test_captured_work_is_stamped_and_not_stored(worker: Worker, owner: Op
     assert len(await stored(worker, owner)) == 1
 
 
+async def test_captured_bundles_come_with_their_items(worker: Worker, owner: OpContext) -> None:
+    with captured_work() as captured:
+        bundle = await worker.managers.work.enqueue_bundle(
+            owner, WorkBundle(kind="report", origin="tests"), [noted("a"), noted("b")]
+        )
+    assert captured.bundles == [bundle]
+    assert [each.payload["note"] for each in captured.of_bundle(bundle)] == ["a", "b"]
+
+
 async def test_what_does_not_fit_is_refused_before_it_is_captured(worker: Worker, owner: OpContext) -> None:
     with captured_work() as captured, pytest.raises(ValidationFailed, match="odd"):
         await worker.managers.work.enqueue(owner, a_work_item(payload=payload(odd=1)))
