@@ -112,7 +112,7 @@ async def test_settling_in_a_bundle_pays_for_its_own_rows_and_bundles(crowded: D
         await storage.create_bundle(org_id, bundle, items_of(bundle, priority=9))
     rows = await storage.claim_batch(LANE, KINDS, "worker-1", LEASE, 50)
     columns = settle_columns([(row.org_id, rules.done(row.item, None)) for row in rows])
-    touched = await buffers_of(crowded, ending.SETTLE_COUNTED, *columns, [], *insert_columns([]))
+    touched = await buffers_of(crowded, ending.SETTLE_COUNTED, *columns, [], *insert_columns([], fair_share=True))
     assert touched <= 50 * BUFFERS_PER_ITEM
 
 

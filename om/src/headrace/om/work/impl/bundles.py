@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import override
 from uuid import UUID
 
+from headrace.infra.topics import Topics
 from headrace.om.base import new_id
 from headrace.om.context import OpContext, Permission
 from headrace.om.encoding import refuse_unstorable_instant, refuse_unstorable_text
@@ -64,6 +65,7 @@ class WorkBundleImpl(WorkPart, WorkBundleInterface):
         ctx.require(Permission.WORK_READ)
         return await until_settled(
             self._news.topics,
+            Topics.BUNDLE_SETTLED,
             (ctx.org_id, bundle_id),
             lambda: self._known_bundle(ctx, bundle_id),
             timeout=timeout,

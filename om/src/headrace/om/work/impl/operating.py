@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import override
 from uuid import UUID
 
+from headrace.infra.topics import Topics
 from headrace.om.context import OpContext, Permission
 from headrace.om.exceptions import PlatformException
 from headrace.om.paging import checked_limit
@@ -87,6 +88,7 @@ class WorkOperatorImpl(WorkPart, WorkOperatorInterface):
         ctx.require(Permission.WORK_READ)
         return await until_settled(
             self._news.topics,
+            Topics.WORK_SETTLED,
             (ctx.org_id, item_id),
             lambda: self._known(ctx, item_id),
             timeout=timeout,

@@ -17,6 +17,7 @@ type Row = tuple[UUID, UUID]
 
 async def until_settled[Record: (WorkItem, WorkBundle)](
     topics: TopicsInterface,
+    topic: Topics,
     row: Row,
     read: Callable[[], Awaitable[Record]],
     *,
@@ -27,6 +28,14 @@ async def until_settled[Record: (WorkItem, WorkBundle)](
 
     Listens before it looks, so that an end in between is not missed. On cancel it stops listening.
 
+    Args:
+        topics: What is listened to.
+        topic: Where the end is told.
+        row: The record's tenant and id.
+        read: Looks at the record.
+        timeout: How long at most; zero looks once.
+        poll_interval: Between two looks when nothing is heard.
+
     Raises:
         ValidationFailed: The poll interval is not above zero.
     """
@@ -36,8 +45,7 @@ async def until_settled[Record: (WorkItem, WorkBundle)](
     ends_at = loop.time() + timeout.total_seconds()
     news = _News(row)
     async with AsyncExitStack() as stack:
-        for topic in (Topics.WORK_SETTLED, Topics.BUNDLE_SETTLED):
-            stack.push_async_callback(await topics.subscribe(topic, news.hear))
+        stack.push_async_callback(await topics.subscribe(topic, news.hear))
         while True:
             news.arrived.clear()
             record = await read()
@@ -55,7 +63,7 @@ class _News:
         self._row = row
 
     async def hear(self, message: TopicPayload) -> None:
-        """Take a message of either topic."""
+        """Take a message."""
         if self._row in _rows_of(message):
             self.arrived.set()
 
