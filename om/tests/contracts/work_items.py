@@ -69,6 +69,17 @@ class WorkStorageCases:
         assert await storage.create_item(org_id, item) is InsertOutcome.INSERTED
         return item
 
+    async def put_many(
+        self,
+        storage: WorkStorageInterface,
+        org_id: UUID,
+        num_items: int,
+        **fields: Any,  # noqa: ANN401 - any field
+    ) -> list[WorkItem]:
+        items = [a_work_item(**fields) for _ in range(num_items)]
+        await storage.create_items(org_id, items)
+        return items
+
     async def status_of(self, storage: WorkStorageInterface, org_id: UUID, item_id: UUID) -> WorkStatus:
         item = await storage.read_item(org_id, item_id)
         assert item is not None

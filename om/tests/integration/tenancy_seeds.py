@@ -66,7 +66,8 @@ SEEDS: Final[Mapping[str, str]] = MappingProxyType(
             " updated_at, updated_by) VALUES ($1, $2, 'report', 'test', 2, 'open', now(), $2, now(), $2)"
         ),
         "work_controls": (
-            "INSERT INTO queue.work_controls (what, scope, lane, kind, org_id, max_running, origin, created_at, updated_at)"
+            "INSERT INTO queue.work_controls"
+            " (what, scope, lane, kind, org_id, max_running, origin, created_at, updated_at)"
             " VALUES ('limit', 'org', '', '', $1, 1, $2::uuid::text, now(), now())"
         ),
     }

@@ -7,14 +7,30 @@ because a claim decides in the statement that takes; the contract holds the two 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
 from headrace.om.work.types.control import LimitScope, WorkControls, WorkRate
 from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.work_item import WorkItem, WorkStatus
 
-DEFAULT_KEY_LIMIT = 1
+DEFAULT_KEY_LIMIT: Final = 1
 """How many items of one concurrency key run at once where no limit says otherwise."""
+
+NUM_LINES: Final = 2**63
+"""Lines are numbers from 1 on, below this one."""
+
+_STEP: Final = int(NUM_LINES * 0.6180339887498949)
+
+
+def next_line(line: int) -> int:
+    """Return behind which line the next claim begins among a turn's lines, after one that began behind this line.
+
+    So that each line is the first one at times, and soon, however many there are, and nothing is remembered of them.
+
+    Source: the additive recurrence with the golden ratio, a low-discrepancy sequence.
+    """
+    return (line + _STEP) % NUM_LINES
 
 
 @dataclass(frozen=True, slots=True)

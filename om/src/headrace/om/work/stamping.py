@@ -65,7 +65,7 @@ def _fitting_payload(item: WorkItem, at: str) -> Platform:
     Raises:
         ValidationFailed: They cannot; the sentence names the field.
     """
-    for field in ("origin", "lane", "idempotency_key"):
+    for field in ("origin", "lane", "idempotency_key", "concurrency_key", "ordering_key"):
         if (value := getattr(item, field)) is not None:
             refuse_unstorable_text(f"{at}{field}", value)
     for field in ("available_at", "created_at", "updated_at"):

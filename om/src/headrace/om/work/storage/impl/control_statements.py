@@ -23,7 +23,8 @@ PUT_CONTROL: Final = statement(
             what, scope, lane, kind, org_id, max_running, per_second, burst, tokens, filled_at, origin, created_at,
             updated_at
         )
-        SELECT $1, $2, $3, $4, $5, $6, $7, $8, $8, CASE WHEN $8::integer IS NOT NULL THEN now() END, $9, now(), now()
+        SELECT $1, $2, $3, $4, $5, $6, $7, $8::integer, $8::integer, CASE WHEN $8::integer IS NOT NULL THEN now() END,
+            $9, now(), now()
         FROM gate
         ON CONFLICT (what, scope, lane, kind, org_id) DO UPDATE SET
             max_running = excluded.max_running, per_second = excluded.per_second, burst = excluded.burst,

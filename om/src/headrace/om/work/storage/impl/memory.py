@@ -8,6 +8,7 @@ from uuid import UUID
 
 from headrace.om.storage.clock import Clock
 from headrace.om.work import rules
+from headrace.om.work.claiming import is_live
 from headrace.om.work.storage import WorkStorageInterface
 from headrace.om.work.storage.impl.memory_bundles import WorkBundlesMemory
 from headrace.om.work.storage.impl.memory_claims import WorkClaimsMemory
@@ -103,7 +104,8 @@ class WorkStorageMemoryImpl(WorkClaimsMemory, WorkItemsMemory, WorkBundlesMemory
         )
 
     def _extend(self, org_id: UUID, renewal: Renewal, lease: timedelta) -> Renewed | None:
-        if (item := self._table.held(org_id, renewal.item_id, renewal.claim_token)) is None:
+        item = self._table.held(org_id, renewal.item_id, renewal.claim_token)
+        if item is None or (item.concurrency_key is not None and not is_live(item, self._clock())):
             return None
         held = self._table.write(org_id, item, lease_expires_at=self._clock() + lease)
         return Renewed(

@@ -10,6 +10,7 @@ from headrace.om.storage.clock import Clock, wall_clock
 from headrace.om.work import claiming
 from headrace.om.work.claiming import Bucket, Running
 from headrace.om.work.storage import WorkClaimStorageInterface, WorkControlStorageInterface
+from headrace.om.work.storage.impl.item_columns import line_of
 from headrace.om.work.storage.impl.memory_items import WorkMemoryPart, available_at
 from headrace.om.work.types.control import WorkControl, WorkControls, WorkLimit, WorkPause, WorkRate
 from headrace.om.work.types.kinds import WorkKind
@@ -33,6 +34,7 @@ class WorkClaimsMemory(WorkMemoryPart, WorkClaimStorageInterface, WorkControlSto
         self._buckets: dict[WorkKind, Bucket] = {}
         self._served: dict[Place, UUID] = {}
         self._bounded: set[Place] = set()
+        self._line = 0
 
     @override
     async def claim_next(
@@ -122,12 +124,20 @@ class WorkClaimsMemory(WorkMemoryPart, WorkClaimStorageInterface, WorkControlSto
         now = self._clock()
         controls, running = self._all_controls(), self._running(now)
         for turn in sorted(waiting, key=lambda turn: (turn <= last, turn)):
-            for pair in waiting[turn]:
-                if self._may_begin(controls, running, pair, now):
-                    waiting[turn].remove(pair)
-                    self._served[place] = turn
-                    return pair[0], self._claim(*pair, worker_id, lease)
+            able = [pair for pair in waiting[turn] if self._may_begin(controls, running, pair, now)]
+            if able:
+                pair = self._first_of(able)
+                waiting[turn].remove(pair)
+                self._served[place] = turn
+                return pair[0], self._claim(*pair, worker_id, lease)
         return None
+
+    def _first_of(self, able: list[tuple[UUID, WorkItem]]) -> tuple[UUID, WorkItem]:
+        """Return the first of a turn's items that may begin: of those with a key, only one line's is looked at."""
+        lines = {line_of(item) for _, item in able if line_of(item)}
+        self._line = claiming.next_line(self._line)
+        chosen = min(lines, key=lambda line: (line <= self._line, line), default=0)
+        return next(pair for pair in able if line_of(pair[1]) in {0, chosen})
 
     def _may_begin(self, controls: WorkControls, running: Running, pair: tuple[UUID, WorkItem], now: datetime) -> bool:
         org_id, item = pair

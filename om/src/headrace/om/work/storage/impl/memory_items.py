@@ -45,7 +45,9 @@ class WorkItemsMemory(WorkMemoryPart, WorkItemStorageInterface):
         for item in items:
             payload_json(item)
         async with self._lock:
-            return tuple(self._table.insert(org_id, item) for item in items)
+            now = self._clock()
+            dated = (item if item.available_at else item.model_copy(update={"available_at": now}) for item in items)
+            return tuple(self._table.insert(org_id, item) for item in dated)
 
     @override
     async def read_item(self, org_id: UUID, item_id: UUID) -> WorkItem | None:

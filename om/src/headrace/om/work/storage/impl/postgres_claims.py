@@ -14,6 +14,7 @@ import asyncpg
 from headrace.om.base import EMPTY_UUID
 from headrace.om.exceptions import Unavailable
 from headrace.om.storage.database import Database
+from headrace.om.work.claiming import next_line
 from headrace.om.work.storage import WorkClaimStorageInterface
 from headrace.om.work.storage.impl import claim_statements as sql
 from headrace.om.work.storage.impl.gated_statements import gated_statement
@@ -30,12 +31,6 @@ GATE_PATIENCE: Final = timedelta(seconds=2)
 
 GATE_REST: Final = timedelta(milliseconds=2)
 """The average rest before a claim tries the gate again."""
-
-NEXT_LINE: Final = int(2**63 * 0.6180339887498949)
-"""From claim to claim, the step of where a turn's lines begin, so that any stretch of them is met soon.
-
-Source: the additive recurrence with the golden ratio, a low-discrepancy sequence.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +126,7 @@ class WorkClaimsPostgres(WorkPostgresPart, WorkClaimStorageInterface):
 
     async def _gate_round(self, wish: ClaimWish, share: int) -> ClaimAnswer:
         stmt = gated_statement(wish.size, len(wish.kinds))
-        self._line = (self._line + NEXT_LINE) % 2**63
+        self._line = next_line(self._line)
         give_up_at = time.monotonic() + GATE_PATIENCE.total_seconds()
         while time.monotonic() < give_up_at:
             rows = await self._rows_across(stmt, *self._common(wish), self._line, share, wish.limit)

@@ -75,12 +75,14 @@ READ_COUNTS: Final = statement(
 
 EXTEND_LEASES: Final = statement(
     "extend_leases",
-    # A lease that has passed and that no sweep has taken back is still the holder's to renew.
+    # A lease that has passed and that no sweep has taken back is still the holder's to renew, unless the item has a
+    # concurrency key: its place was free from then on, and may be taken.
     f"""
     UPDATE queue.work_items AS i SET
         lease_expires_at = now() + $4::interval, updated_at = now(), updated_by = {PLATFORM}
     FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS r (org_id, id, token)
     WHERE i.org_id = r.org_id AND i.id = r.id AND i.claim_token = r.token
+        AND (i.concurrency_key IS NULL OR i.lease_expires_at > now())
     RETURNING r.id, r.token, i.cancel_requested_at IS NOT NULL AS is_cancel_requested
     """,
 )
