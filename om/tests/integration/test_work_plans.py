@@ -12,8 +12,16 @@ import pytest
 from headrace.om.base import EMPTY_UUID, new_id
 from headrace.om.storage.database import Database, DriverStatement
 from headrace.om.storage.roles import DatabaseRole
+from headrace.om.work import rules
+from headrace.om.work.storage.impl import ending_statements as ending
+from headrace.om.work.storage.impl import filtered_statements as filtered
 from headrace.om.work.storage.impl import statements as sql
+from headrace.om.work.storage.impl.item_columns import insert_columns
 from headrace.om.work.storage.impl.postgres import WorkStoragePostgresImpl
+from headrace.om.work.storage.impl.postgres_settling import settle_columns
+from headrace.om.work.types.queries import WorkFilter
+from headrace.om.work.types.work_item import WorkStatus
+from om.tests.contracts.work_bundles import FOLLOW_UP, a_bundle, items_of
 from om.tests.contracts.work_items import KINDS, LANE, LEASE, a_work_item
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(180)]
@@ -93,9 +101,34 @@ async def test_settling_and_renewing_pay_for_their_own_rows(crowded: Database) -
     rows = await storage.claim_batch(LANE, KINDS, "worker-1", LEASE, 50)
     claims = ([row.org_id for row in rows], [row.item.id for row in rows], [row.item.claim_token for row in rows])
     assert await buffers_of(crowded, sql.EXTEND_LEASES, *claims, LEASE) <= 50 * BUFFERS_PER_ITEM
-    empty: list[Any] = [None] * 50
-    ends = (["done"] * 50, [timedelta(0)] * 50, empty, [0] * 50, empty, empty, empty)
-    assert await buffers_of(crowded, sql.SETTLE_BATCH, *claims, *ends) <= 50 * BUFFERS_PER_ITEM
+    ends = settle_columns([(row.org_id, rules.done(row.item, None)) for row in rows])
+    assert await buffers_of(crowded, ending.SETTLE_BATCH, *ends) <= 50 * BUFFERS_PER_ITEM
+
+
+async def test_settling_in_a_bundle_pays_for_its_own_rows_and_bundles(crowded: Database) -> None:
+    storage, org_id = WorkStoragePostgresImpl(crowded), new_id()
+    for _ in range(50):
+        bundle = a_bundle(40, on_settled=FOLLOW_UP)
+        await storage.create_bundle(org_id, bundle, items_of(bundle, priority=9))
+    rows = await storage.claim_batch(LANE, KINDS, "worker-1", LEASE, 50)
+    columns = settle_columns([(row.org_id, rules.done(row.item, None)) for row in rows])
+    touched = await buffers_of(crowded, ending.SETTLE_COUNTED, *columns, [], *insert_columns([], fair_share=True))
+    assert touched <= 50 * BUFFERS_PER_ITEM
+
+
+@pytest.mark.parametrize(
+    "where", [WorkFilter(status=WorkStatus.FAILED), WorkFilter(bundle_id=new_id())], ids=["status", "bundle"]
+)
+async def test_looking_for_few_items_pays_for_those(
+    database: Database, admin_connection: asyncpg.Connection, where: WorkFilter
+) -> None:
+    settled = ("NOOP", LANE, timedelta(0), "done", EMPTY_UUID, NUM_ROWS)
+    await admin_connection.execute(FILL, 1, *settled, timeout=120)
+    await admin_connection.execute("VACUUM ANALYZE queue.work_items", timeout=120)
+    org_id = await admin_connection.fetchval("SELECT org_id FROM queue.work_items LIMIT 1")
+    stmt = filtered.read_items(filtered.given(where), where.status)
+    touched = await buffers_of(database, stmt, org_id, 100, None, *filtered.values(where))
+    assert touched <= BUFFERS_TO_FIND_NOTHING
 
 
 async def test_looking_for_stale_claims_pays_for_stale_ones(crowded: Database) -> None:
