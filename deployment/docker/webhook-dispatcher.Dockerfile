@@ -38,6 +38,6 @@ WORKDIR /
 VOLUME ["/tmp"]
 EXPOSE ${METRICS_PORT}
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=30s --timeout=10s --start-period=60s --retries=3 CMD ["worker", "healthcheck"]
-ENTRYPOINT ["worker"]
+HEALTHCHECK --interval=30s --timeout=10s --start-period=60s --retries=3 CMD ["/opt/headrace/bin/worker", "healthcheck"]
+ENTRYPOINT ["/opt/headrace/bin/worker"]
 CMD ["serve"]
