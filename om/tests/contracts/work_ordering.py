@@ -7,8 +7,8 @@ from uuid import UUID
 from headrace.om.base import utcnow
 from headrace.om.work import rules
 from headrace.om.work.storage import WorkStorageInterface
-from headrace.om.work.types.queries import ClaimedRow  # noqa: TC001 - like the other cases, no block for one import
 from headrace.om.work.types.kinds import WorkKind
+from headrace.om.work.types.queries import ClaimedRow  # noqa: TC001 - like the other cases, no block for one import
 from headrace.om.work.types.work_item import WorkItem
 from om.tests.contracts.work_items import (
     BOTH_KINDS,

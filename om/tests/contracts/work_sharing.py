@@ -8,8 +8,8 @@ from headrace.om.base import new_id
 from headrace.om.work import rules
 from headrace.om.work.storage import WorkStorageInterface
 from headrace.om.work.types.control import WorkPause
-from headrace.om.work.types.queries import ClaimedRow
 from headrace.om.work.types.kinds import WorkKind
+from headrace.om.work.types.queries import ClaimedRow
 from headrace.om.work.types.work_item import WorkStatus
 from om.tests.contracts.work_items import (
     BOTH_KINDS,

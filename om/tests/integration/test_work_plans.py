@@ -10,12 +10,12 @@ import asyncpg
 import pytest
 
 from headrace.om.base import EMPTY_UUID, new_id
-from headrace.om.storage.database import Database, DriverStatement
-from headrace.om.storage.roles import DatabaseRole
+from headrace.om.storage.database import Database
 from headrace.om.work import rules
 from headrace.om.work.storage.impl import ending_statements as ending
 from headrace.om.work.storage.impl import filtered_statements as filtered
 from headrace.om.work.storage.impl import statements as sql
+from headrace.om.work.storage.impl.claim_statements import claim_statement
 from headrace.om.work.storage.impl.item_columns import insert_columns
 from headrace.om.work.storage.impl.postgres import WorkStoragePostgresImpl
 from headrace.om.work.storage.impl.postgres_settling import settle_columns
@@ -23,6 +23,7 @@ from headrace.om.work.types.queries import WorkFilter
 from headrace.om.work.types.work_item import WorkStatus
 from om.tests.contracts.work_bundles import FOLLOW_UP, a_bundle, items_of
 from om.tests.contracts.work_items import KINDS, LANE, LEASE, a_work_item
+from om.tests.integration.buffers import buffers_of
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(180)]
 
@@ -34,9 +35,10 @@ BUFFERS_TO_FIND_NOTHING: Final = 60
 
 FILL: Final = """
 INSERT INTO queue.work_items (org_id, id, kind, lane, origin, payload, priority, available_at, status, max_attempts,
-    settled_at, created_at, created_by, updated_at, updated_by)
+    settled_at, created_at, created_by, updated_at, updated_by, turn)
 SELECT md5((n % $1)::text)::uuid, gen_random_uuid(), $2, $3, 'plans', '{}', n % 3, now() + $4::interval, $5, 3,
-    CASE WHEN $5 = 'done' THEN now() END, now(), $6, now(), $6
+    CASE WHEN $5 = 'done' THEN now() END, now(), $6, now(), $6,
+    CASE WHEN $5 = 'queued' AND $4::interval < '0s' THEN md5((n % $1)::text)::uuid END
 FROM generate_series(1, $7::int) AS n
 """
 
@@ -57,22 +59,15 @@ async def crowded(database: Database, admin_connection: asyncpg.Connection) -> D
     return database
 
 
-async def buffers_of(database: Database, stmt: DriverStatement, *args: Any) -> int:  # noqa: ANN401 - any parameter
-    explained = DriverStatement(stmt.name, DatabaseRole.QUEUE, f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {stmt.sql}")
-    async with database.driver_for(explained, org_id=EMPTY_UUID) as connection:
-        rows = await connection.fetch(explained.sql, *args)
-    ((explanation,),) = rows
-    plan = explanation[0]["Plan"]
-    return int(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])
-
-
-def names() -> list[str]:
-    return [kind.value for kind in KINDS]
+def a_claim(limit: int) -> tuple[Any, ...]:
+    """The claim of up to so many items, and its parameters."""
+    names = [kind.value for kind in KINDS]
+    return claim_statement(limit, len(names)), LANE, names, "worker-1", LEASE, EMPTY_UUID, limit
 
 
 @pytest.mark.parametrize("limit", [1, 10, 100])
 async def test_a_claim_pays_for_what_it_takes(crowded: Database, limit: int) -> None:
-    touched = await buffers_of(crowded, sql.claim_statement(limit), LANE, names(), "worker-1", LEASE)
+    touched = await buffers_of(crowded, *a_claim(limit))
     assert touched <= BUFFERS_TO_FIND_NOTHING + BUFFERS_PER_ITEM * limit
 
 
@@ -81,7 +76,7 @@ async def test_a_claim_in_a_lane_where_all_is_due_later_pays_nearly_nothing(crow
     assert len(await storage.claim_batch(LANE, KINDS, "worker-1", LEASE, 1000)) == NUM_DUE
     # The first to pass the entries of the rows just claimed marks them dead; whoever comes after skips them.
     assert await storage.claim_next(LANE, KINDS, "worker-1", LEASE) is None
-    touched = await buffers_of(crowded, sql.claim_statement(100), LANE, names(), "worker-1", LEASE)
+    touched = await buffers_of(crowded, *a_claim(100))
     assert touched <= BUFFERS_TO_FIND_NOTHING
 
 
@@ -92,7 +87,7 @@ async def test_a_claim_looks_at_no_priorities_below_those_it_takes_from(
         new_id(), [a_work_item(priority=priority) for priority in range(-2000, 2000)]
     )
     await admin_connection.execute("VACUUM ANALYZE queue.work_items", timeout=120)
-    touched = await buffers_of(database, sql.claim_statement(10), LANE, names(), "worker-1", LEASE)
+    touched = await buffers_of(database, *a_claim(10))
     assert touched <= BUFFERS_TO_FIND_NOTHING + 10 * BUFFERS_PER_ITEM
 
 

@@ -11,7 +11,7 @@ CREATE INDEX CONCURRENTLY IF NOT EXISTS work_items_waiting ON queue.work_items (
 WHERE status = 'queued' AND turn IS NULL;
 
 -- Whether a lane holds due items with a key at all; items without one pay nothing.
-CREATE INDEX CONCURRENTLY IF NOT EXISTS work_items_keyed ON queue.work_items (lane, kind)
+CREATE INDEX CONCURRENTLY IF NOT EXISTS work_items_keyed ON queue.work_items (lane, kind, available_at)
 WHERE status = 'queued' AND turn IS NOT NULL AND line <> 0;
 
 -- Who stands at the head of an ordering key: who is claimed, then who was begun, then who became due first.

@@ -31,7 +31,7 @@ MAX_TRANSIENT_TRIES: Final = 3
 
 
 PLAN_ONCE: Final = {"plan_cache_mode": "force_generic_plan"}
-"""Control statements are written so that one plan serves any parameters: planning a claim takes longer than it does."""
+"""Control statements are written so that one plan serves any parameters: planning a claim takes longer than it."""
 
 
 class Purpose(StrEnum):
@@ -205,7 +205,7 @@ class Database:
         return common | {"server_settings": settings}
 
     def _session_settings(self) -> dict[str, str]:
-        """Return how long a statement may take and wait, and that none is compiled: that takes longer than it saves."""
+        """Return how long a statement may take and wait; and that none is compiled: that takes longer than any runs."""
         limits = self._options.limits
         each = {
             "statement_timeout": limits.statement_timeout,

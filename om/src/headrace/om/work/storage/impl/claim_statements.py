@@ -40,9 +40,6 @@ CLAIM: Final = f"""
 ORDER: Final = "priority DESC, available_at, id"
 """The order of items within a turn."""
 
-HAS_KEYED: Final = f"EXISTS (SELECT FROM queue.work_items WHERE {DUE} AND line <> 0 AND kind = ANY($2))"
-"""Whether items with a key are due."""
-
 HAS_CONTROLS: Final = """
     EXISTS (
         SELECT FROM queue.work_controls
@@ -58,17 +55,36 @@ def kinds_from(num_kinds: int) -> str:
     return f"(VALUES {', '.join(f'(($2::text[])[{place}])' for place in range(1, num_kinds + 1))}) AS k (kind)"
 
 
+def _any(kinds: str, condition: str, order: str) -> str:
+    """Return the condition that there is such an item of one of the kinds: one descent of an index for each.
+
+    An order that the index has, since the planner would rather read the table when any row will do; and not EXISTS,
+    which lets the planner drop the order.
+    """
+    return f"""
+        (
+            SELECT TRUE FROM {kinds} CROSS JOIN LATERAL (
+                SELECT FROM queue.work_items
+                WHERE status = 'queued' AND lane = $1 AND kind = k.kind AND {condition} ORDER BY {order} LIMIT 1
+            ) AS i
+            LIMIT 1
+        ) IS NOT NULL
+    """
+
+
 def has_waiting(kinds: str) -> str:
     """Return the condition that an item became due which has no turn yet."""
-    return f"""
-        EXISTS (
-            SELECT FROM {kinds} CROSS JOIN LATERAL (
-                SELECT FROM queue.work_items
-                WHERE status = 'queued' AND turn IS NULL AND lane = $1 AND kind = k.kind AND available_at <= now()
-                LIMIT 1
-            ) AS w
-        )
-    """
+    return _any(kinds, "turn IS NULL AND available_at <= now()", "available_at")
+
+
+def has_keyed(kinds: str) -> str:
+    """Return the condition that items with a key are due."""
+    return _any(kinds, "turn IS NOT NULL AND line <> 0", "available_at")
+
+
+def has_shared(kinds: str) -> str:
+    """Return the condition that items wait for the turn that all share."""
+    return _any(kinds, f"turn IS NOT NULL AND turn = {SHARED_TURN} AND line = 0", ORDER)
 
 
 def next_turn(kinds: str, bound: str) -> str:
@@ -176,7 +192,7 @@ def claim_statement(size: int, num_kinds: int) -> DriverStatement:
         f"""
         WITH RECURSIVE gate AS MATERIALIZED (
             SELECT g.is_gated, CASE WHEN NOT g.is_gated THEN {SHARED_TURN} END AS lowest
-            FROM (SELECT {HAS_CONTROLS} OR {HAS_KEYED} AS is_gated) AS g
+            FROM (SELECT {HAS_CONTROLS} OR {has_keyed(kinds)} AS is_gated) AS g
         ),
         {walk(kinds, lowest="(SELECT lowest FROM gate)", num_turns="$6")},
         share AS MATERIALIZED (SELECT ($6 + count(*) - 1) / greatest(count(*), 1) AS num FROM walk),

@@ -19,9 +19,10 @@ from headrace.om.work.storage.impl.claim_statements import (
     CLAIM,
     DUE,
     HAS_CONTROLS,
-    HAS_KEYED,
     ORDER,
     SHARED_TURN,
+    has_keyed,
+    has_shared,
     has_waiting,
     kinds_from,
     walk,
@@ -37,22 +38,25 @@ MAX_TURNS: Final = 500
 MAX_LINES: Final = 200
 """Lines of one kind and turn that one statement looks at, likewise."""
 
-_GATE: Final = f"""
-    gate AS MATERIALIZED (
-        SELECT
-            CASE
-                WHEN NOT l.is_mine THEN 'busy'
-                -- A number from another cluster, which a restored dump brings, is from the future: nothing to wait for.
-                WHEN g.last_value < pg_current_xact_id()::text::bigint
-                    AND NOT pg_visible_in_snapshot(g.last_value::text::xid8, pg_current_snapshot()) THEN 'stale'
-                ELSE 'open'
-            END AS state,
-            {HAS_CONTROLS} OR {HAS_KEYED} AS is_gated,
-            EXISTS (SELECT FROM queue.work_controls WHERE scope = 'org') AS is_by_org
-        FROM (SELECT pg_try_advisory_xact_lock({GATE_LOCK}) AS is_mine OFFSET 0) AS l
-        LEFT JOIN LATERAL (SELECT last_value FROM queue.work_gate WHERE l.is_mine) AS g ON TRUE
-    )
-"""
+
+def _gate(kinds: str) -> str:
+    return f"""
+        gate AS MATERIALIZED (
+            SELECT
+                CASE
+                    WHEN NOT l.is_mine THEN 'busy'
+                    -- A number from the future, which the dump of another cluster brings, is nothing to wait for.
+                    WHEN g.last_value < pg_current_xact_id()::text::bigint
+                        AND NOT pg_visible_in_snapshot(g.last_value::text::xid8, pg_current_snapshot()) THEN 'stale'
+                    ELSE 'open'
+                END AS state,
+                {HAS_CONTROLS} OR {has_keyed(kinds)} AS is_gated,
+                EXISTS (SELECT FROM queue.work_controls WHERE scope = 'org') AS is_by_org
+            FROM (SELECT pg_try_advisory_xact_lock({GATE_LOCK}) AS is_mine OFFSET 0) AS l
+            LEFT JOIN LATERAL (SELECT last_value FROM queue.work_gate WHERE l.is_mine) AS g ON TRUE
+        )
+    """
+
 
 _LIVE: Final = """
     live AS MATERIALIZED (
@@ -107,20 +111,19 @@ def _kinds(num_kinds: int) -> str:
 
 def _org_limit(kind: str, name: str) -> str:
     """Return the room that an org's limit leaves in one turn, its own before the one of each org; NULL is any."""
-    return f"""
-        (
-            SELECT n.max_running - {running(name)} FROM queue.work_controls AS n
-            WHERE n.what = 'limit' AND n.scope = 'org' AND n.kind = {kind} AND n.org_id IN (w.turn, {SHARED_TURN})
-            ORDER BY n.org_id DESC LIMIT 1
-        )
+    limit = f"""
+        SELECT n.max_running - {running(name)} FROM queue.work_controls AS n
+        WHERE n.what = 'limit' AND n.scope = 'org' AND n.lane = '' AND n.kind = {kind} AND n.org_id =
     """
+    return f"coalesce(({limit} w.turn), ({limit} {SHARED_TURN}))"
 
 
 _ORG: Final = f"""
     SELECT x.room FROM (SELECT {_org_limit("''", "w.turn::text")} AS room OFFSET 0) AS x
     WHERE (x.room IS NULL OR x.room > 0)
         AND NOT EXISTS (
-            SELECT FROM queue.work_controls AS p WHERE p.what = 'pause' AND p.scope = 'org' AND p.org_id = w.turn
+            SELECT FROM queue.work_controls AS p
+            WHERE p.what = 'pause' AND p.scope = 'org' AND p.lane = '' AND p.kind = '' AND p.org_id = w.turn
         )
 """
 """One row for an org that may have something claimed, with its room; none for one that may not."""
@@ -185,7 +188,8 @@ _MEMBERS: Final = f"""
 _WITH_KEY: Final = f"""
     SELECT m.* FROM ({_LINES}) AS n
     CROSS JOIN LATERAL (
-        SELECT org_id, ordering_key, concurrency_key FROM queue.work_items WHERE {_OF_TURN} AND line = n.line LIMIT 1
+        SELECT org_id, ordering_key, concurrency_key FROM queue.work_items
+        WHERE {_OF_TURN} AND line = n.line ORDER BY {ORDER} LIMIT 1
     ) AS f
     CROSS JOIN LATERAL (
         SELECT * FROM ({_HEAD}) AS head
@@ -231,12 +235,13 @@ def _taking(size: int) -> str:
         within_org_kind AS ({_capped("within_key", "org_kind_room", "org_id, kind", "of_org_kind")}),
         within_org AS ({_capped("within_org_kind", "org_room", "org_id", "of_org")}),
         within_kind AS ({_capped("within_org", "kind_room", "kind", "of_kind")}),
+        -- By the primary key alone, whatever the planner thinks of the other indexes; then what the locked row says.
         locked AS (
             SELECT l.org_id, l.id FROM within_kind AS c CROSS JOIN LATERAL (
-                SELECT org_id, id FROM queue.work_items
-                WHERE org_id = c.org_id AND id = c.id AND status = 'queued' AND turn IS NOT NULL
-                FOR UPDATE SKIP LOCKED
+                SELECT org_id, id, status, turn FROM queue.work_items
+                WHERE org_id = c.org_id AND id = c.id OFFSET 0 FOR UPDATE SKIP LOCKED
             ) AS l
+            WHERE l.status = 'queued' AND l.turn IS NOT NULL
             LIMIT {size}
         ),
         taken AS (
@@ -274,10 +279,11 @@ def gated_statement(size: int, num_kinds: int) -> DriverStatement:
     lowest = (
         f"(SELECT CASE WHEN is_by_org THEN '00000000-0000-0000-0000-000000000001' ELSE {SHARED_TURN} END FROM gate)"
     )
+    kinds = kinds_from(num_kinds)
     return statement(
         f"claim_through_gate_{size}_of_{num_kinds}",
         f"""
-        WITH RECURSIVE {_GATE}, {_LIVE}, {_kinds(num_kinds)},
+        WITH RECURSIVE {_gate(kinds)}, {_LIVE}, {_kinds(num_kinds)},
         {walk("kinds AS k", lowest=lowest, num_turns=str(MAX_TURNS))},
         picked AS MATERIALIZED (
             SELECT p.* FROM (
@@ -290,16 +296,15 @@ def gated_statement(size: int, num_kinds: int) -> DriverStatement:
         ),
         {_taking(size)},
         round_trip AS MATERIALIZED (
-            SELECT (SELECT count(*) FROM picked) >= $8 AS is_full, (SELECT count(*) FROM walk) >= {MAX_TURNS} AS is_long
+            SELECT f.is_full, NOT f.is_full AND (SELECT count(*) FROM walk) >= {MAX_TURNS} AS is_cut
+            FROM (SELECT count(*) >= $8 AS is_full FROM picked) AS f
         )
-        SELECT gate.state, gate.is_gated, {has_waiting(kinds_from(num_kinds))} AS has_waiting,
-            r.is_long AND NOT r.is_full AS is_cut,
-            gate.is_by_org AND EXISTS (
-                SELECT FROM queue.work_items WHERE {DUE} AND kind = ANY($2) AND turn = {SHARED_TURN} LIMIT 1
-            ) AS has_shared,
+        SELECT gate.state, gate.is_gated, {has_waiting(kinds)} AS has_waiting,
+            r.is_cut,
+            gate.is_by_org AND {has_shared(kinds)} AS has_shared,
             CASE
                 WHEN r.is_full THEN (SELECT turn FROM picked ORDER BY place DESC LIMIT 1)
-                WHEN r.is_long THEN (SELECT turn FROM walk ORDER BY place DESC LIMIT 1)
+                WHEN r.is_cut THEN (SELECT turn FROM walk ORDER BY place DESC LIMIT 1)
             END AS served,
             (SELECT count(*) FROM through) AS num_through,
             taken.*
