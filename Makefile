@@ -50,13 +50,17 @@ NO_TERRAFORM := $(if $(shell scripts/terraform.sh plugins 2>/dev/null),, and not
 TERRAFORM_TOLD := $(if $(NO_TERRAFORM),checked against the kept schema alone: no AWS provider is on this machine,validated and \
 	tested by Terraform with the AWS provider of this machine)
 
+NO_REGISTRY := $(if $(and $(shell command -v docker-registry),$(shell command -v skopeo),$(shell command -v jq)),, and not registry)
+
 test: check ## Run the checks, then every test that they left out
 	@$(if $(NO_POOLER),echo "pgbouncer is not on this machine: the tests behind a pooler are left out; CI has it" >&2)
 	@$(if $(NO_IMAGES),echo "no root, or no podman that may be used: no image is run; CI runs one" >&2)
 	@$(if $(NIX),,echo "nix-instantiate is not on this machine: the Nix files are left out; CI has it" >&2)
+	@$(if $(NO_REGISTRY),echo "docker-registry, skopeo or jq is not on this machine: the promotion by digest is left out" >&2)
+	@scripts/checkov.sh
 	@echo "the Terraform configuration is $(TERRAFORM_TOLD)" >&2
 	@$(BIN)/pytest -m "servers and not processes$(NO_POOLER)" --numprocesses 2 --dist loadfile
-	@$(BIN)/pytest -m "processes$(NO_IMAGES)$(NO_TERRAFORM)"
+	@$(BIN)/pytest -m "processes$(NO_IMAGES)$(NO_TERRAFORM)$(NO_REGISTRY)"
 
 # An evaluator alone is enough for the parser and the unit tests of the Nix files; nothing else needs Nix.
 NIX := $(shell command -v nix-instantiate)

@@ -20,7 +20,7 @@ build_again() {
     derivations="$(nix-store --query --requisites "$(scripts/nix.sh eval --raw .#images.drvPath)" |
         grep -E -- '-(headrace-[^/]*|stream-[^/]*)\.drv$')"
     # shellcheck disable=SC2086 # one word each
-    nix-store --realise --check $derivations >/dev/null
+    scripts/nix.sh build --rebuild --no-link $derivations
 }
 
 if ! command -v nix-instantiate >/dev/null; then

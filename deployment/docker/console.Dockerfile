@@ -30,5 +30,5 @@ WORKDIR /
 STOPSIGNAL SIGTERM
 # A command that ends by itself is well when it exits with 0.
 HEALTHCHECK NONE
-ENTRYPOINT ["headrace"]
+ENTRYPOINT ["/opt/headrace/bin/headrace"]
 CMD ["--help"]

@@ -46,7 +46,7 @@ in
   contracts = inTree "contracts" "make --keep-going check-imports check-arch" { };
   # Unit tests, and every contract suite over the implementations in memory.
   unit = inTree "unit" ''
-    pytest -q -m "not servers and not processes" --ignore tools/tests/new_worker $elsewhere
+    pytest -q -m "not servers and not processes and not nix and not flake" --ignore tools/tests/new_worker $elsewhere
   '' { inherit elsewhere; };
   # The same suites over PostgreSQL and Redis, and whatever else needs them, on servers that the tests start here.
   integration = inTree "integration" ''

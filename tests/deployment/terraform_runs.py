@@ -10,6 +10,7 @@ from subprocess import CompletedProcess
 from typing import Any, Final
 
 from headrace.tools.terraform_inputs.__main__ import unbuilt_text
+from headrace.tools.terraform_inputs.document import TerraformInputs
 from tests.deployment.provider_schema import TERRAFORM
 from tests.deployment.repository import ROOT, run
 
@@ -114,6 +115,12 @@ def _test_file(variables: Mapping[str, Any], secrets: set[str]) -> dict[str, Any
         "variables": {**GIVEN, **variables},
         "run": {"plan": {"command": "plan"}},
     }
+
+
+def secrets_of(inputs: TerraformInputs) -> set[str]:
+    """Return the settings that an environment of these inputs keeps as secrets."""
+    programs = (*inputs.workers.values(), inputs.migration)
+    return {name for program in programs for name in program.secrets.values()} | {"redis_url"}
 
 
 def secret_arn(setting: str) -> str:

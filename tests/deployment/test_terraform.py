@@ -23,6 +23,7 @@ from tests.deployment.terraform_runs import (
     initialised,
     plans,
     secret_arn,
+    secrets_of,
     terraform,
 )
 
@@ -31,7 +32,6 @@ pytestmark = [pytest.mark.processes, pytest.mark.terraform, pytest.mark.timeout(
 INPUTS = assemble(read_images(ROOT), None)
 PROGRAMS = {**INPUTS.workers, "migrate": INPUTS.migration}
 TESTED = ("modules/task", "modules/service", "modules/platform", "environments/staging", "environments/production")
-SECRETS = {name for program in PROGRAMS.values() for name in program.secrets.values()} | {"redis_url"}
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def planned(configuration: Path) -> Mapping[str, Plan]:
         "scaled": {"autoscaling_enabled": True},
         "paused": {"paused": True},
     }
-    return plans(initialised(configuration / "environments" / "staging"), runs, SECRETS)
+    return plans(initialised(configuration / "environments" / "staging"), runs, secrets_of(INPUTS))
 
 
 @pytest.fixture

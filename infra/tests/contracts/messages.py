@@ -11,6 +11,7 @@ from headrace.infra.topics import (
     TopicPayload,
     Topics,
     WorkAvailable,
+    WorkEnd,
     WorkSettled,
 )
 
@@ -22,22 +23,17 @@ def available(num_items: int = 1, *, lane: str = "default", idempotency_key: str
     return WorkAvailable(idempotency_key=idempotency_key, lane=lane, num_items=num_items)
 
 
-def settled(*, origin: str = "test", idempotency_key: str = "key", org_id: UUID = ORG_ID) -> WorkSettled:
-    return WorkSettled(
-        idempotency_key=idempotency_key,
-        org_id=org_id,
-        item_id=ITEM_ID,
-        kind="noop",
-        origin=origin,
-        outcome="done",
-        will_retry=False,
-    )
+def settled(
+    *, origin: str = "test", idempotency_key: str = "key", kind: str = "noop", num_ends: int = 1
+) -> WorkSettled:
+    end = WorkEnd(org_id=ORG_ID, item_id=ITEM_ID, kind=kind, origin=origin, outcome="done", will_retry=False)
+    return WorkSettled(idempotency_key=idempotency_key, ends=(end,) * num_ends)
 
 
-def bundle_settled() -> BundleSettled:
+def bundle_settled(*, org_id: UUID = ORG_ID) -> BundleSettled:
     return BundleSettled(
         idempotency_key="key",
-        org_id=ORG_ID,
+        org_id=org_id,
         bundle_id=ITEM_ID,
         kind="noop",
         origin="test",

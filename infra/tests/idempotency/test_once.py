@@ -8,7 +8,7 @@ import pytest
 
 from headrace.infra.idempotency.impl.memory import HandledKeysMemoryImpl
 from headrace.infra.idempotency.once import once
-from infra.tests.contracts.messages import Ear, FailingEar, StuckEar, available, settled
+from infra.tests.contracts.messages import Ear, FailingEar, StuckEar, available, bundle_settled, settled
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ async def test_each_tenant_is_handled_when_two_share_a_key(handled: HandledKeysM
     ear = Ear()
     callback = once("mailer", handled, ear)
     for org_id in (uuid4(), uuid4()):
-        await callback(settled(org_id=org_id))
+        await callback(bundle_settled(org_id=org_id))
     assert len(ear.heard) == 2
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headrace.infra.topics import TOPIC_PAYLOADS, Topics, WorkSettled
+from headrace.infra.topics import MAX_ENDS, TOPIC_PAYLOADS, Topics, WorkSettled
 from headrace.infra.topics.codec import MAX_MESSAGE_BYTES, decode, encode
 from infra.tests.contracts.messages import ONE_OF_EACH, available, bundle_settled, settled
 
@@ -22,7 +22,8 @@ def test_any_two_texts_give_a_bounded_message_that_can_be_read(origin: str, key:
     assert isinstance(heard, WorkSettled)
     assert (
         heard.truncated
-        or heard.origin.encode() == origin.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+        or heard.ends[0].origin.encode()
+        == origin.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
     )
 
 
@@ -49,6 +50,17 @@ def test_every_text_is_cut_when_several_are_too_long() -> None:
     assert text is not None
     assert len(text) <= MAX_MESSAGE_BYTES
     assert json.loads(text)["truncated"] is True
+
+
+@given(st.text(st.characters(codec=None), max_size=200), st.text(st.characters(codec=None), max_size=200))
+def test_as_many_ends_as_a_message_may_hold_fit_whatever_their_texts(kind: str, origin: str) -> None:
+    text = encode(Topics.WORK_SETTLED, settled(kind=kind, origin=origin, num_ends=MAX_ENDS))
+    assert text is not None
+    assert len(text) <= MAX_MESSAGE_BYTES
+    heard = decode(Topics.WORK_SETTLED, text)
+    assert isinstance(heard, WorkSettled)
+    assert {end.item_id for end in heard.ends} == {settled().ends[0].item_id}
+    assert len(heard.ends) == MAX_ENDS
 
 
 def test_nothing_is_sent_when_what_is_no_text_is_too_long() -> None:

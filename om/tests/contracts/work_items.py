@@ -49,7 +49,8 @@ def renewal_of(item: WorkItem) -> Renewal:
 
 
 def with_other_token(settlement: Settlement) -> Settlement:
-    return settlement.model_copy(update={"claim_token": uuid4()})
+    """Return the end of the same item under a claim that it never had."""
+    return settlement.model_copy(update={"claim_token": uuid4(), "settlement_id": new_id()})
 
 
 class WorkStorageCases:
@@ -67,6 +68,17 @@ class WorkStorageCases:
         item = a_work_item(**fields)
         assert await storage.create_item(org_id, item) is InsertOutcome.INSERTED
         return item
+
+    async def put_many(
+        self,
+        storage: WorkStorageInterface,
+        org_id: UUID,
+        num_items: int,
+        **fields: Any,  # noqa: ANN401 - any field
+    ) -> list[WorkItem]:
+        items = [a_work_item(**fields) for _ in range(num_items)]
+        await storage.create_items(org_id, items)
+        return items
 
     async def status_of(self, storage: WorkStorageInterface, org_id: UUID, item_id: UUID) -> WorkStatus:
         item = await storage.read_item(org_id, item_id)

@@ -156,7 +156,7 @@ class SweepCases(WorkStorageCases):
     ) -> None:
         await self.put(storage, org_id, available_at=in_past(hours=1))
         await self.put(storage, other_org, available_at=utcnow() + timedelta(hours=1))
-        await self.put(storage, other_org, priority=9)
+        await self.put(storage, org_id, priority=9)
         await claim_one(storage)
         gauges = await storage.read_gauges()
         assert (gauges.num_queued, gauges.num_claimed, gauges.num_failed, gauges.num_parked) == (2, 1, 0, 1)

@@ -11,7 +11,7 @@ import asyncpg
 from headrace.om.base import EMPTY_UUID
 from headrace.om.storage.database import Database, DriverConnection, DriverStatement, Purpose
 
-COMPARISON: Final = re.compile(r"\b(?:i\.)?org_id = (\$1|[sr]\.org_id)")
+COMPARISON: Final = re.compile(r"\b(?:\w+\.)?org_id = (\$1|[src]\.org_id)")
 
 
 class Predicateless:

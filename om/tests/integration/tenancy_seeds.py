@@ -61,6 +61,15 @@ SEEDS: Final[Mapping[str, str]] = MappingProxyType(
             " max_attempts, created_at, created_by, updated_at, updated_by)"
             " VALUES ($1, $2, 'NOOP', 'default', 'test', '{}', 0, now(), 'queued', 3, now(), $2, now(), $2)"
         ),
+        "work_bundles": (
+            "INSERT INTO queue.work_bundles (org_id, id, kind, origin, num_items, status, created_at, created_by,"
+            " updated_at, updated_by) VALUES ($1, $2, 'report', 'test', 2, 'open', now(), $2, now(), $2)"
+        ),
+        "work_controls": (
+            "INSERT INTO queue.work_controls"
+            " (what, scope, lane, kind, org_id, max_running, origin, created_at, updated_at)"
+            " VALUES ('limit', 'org', '', '', $1, 1, $2::uuid::text, now(), now())"
+        ),
     }
 )
 

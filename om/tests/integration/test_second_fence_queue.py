@@ -15,17 +15,21 @@ from headrace.om.base import new_id
 from headrace.om.storage.database import Database
 from headrace.om.storage.options import DatabaseOptions
 from headrace.om.work.storage.impl.postgres import WorkStoragePostgresImpl
+from om.tests.contracts.work_bundles import OtherTenantBundleCases
 from om.tests.contracts.work_operating import OtherTenantCases
 from om.tests.integration.predicateless import PredicatelessDatabase
 
 pytestmark = pytest.mark.servers
 
-type Case = Callable[[OtherTenantCases, WorkStoragePostgresImpl, UUID, UUID], Awaitable[None]]
+type Case = Callable[[object, WorkStoragePostgresImpl, UUID, UUID], Awaitable[None]]
 
+TABLES = ("queue.work_items", "queue.work_bundles")
+CLASSES = (OtherTenantCases, OtherTenantBundleCases)
 CASES = {
-    name: case
-    for name, case in inspect.getmembers(OtherTenantCases, inspect.isfunction)
-    if name.startswith("test_") and "insert" not in name
+    name: (cases, case)
+    for cases in CLASSES
+    for name, case in vars(cases).items()
+    if inspect.isfunction(case) and name.startswith("test_") and "insert" not in name
 }
 
 
@@ -38,34 +42,39 @@ async def predicateless(database_options: DatabaseOptions) -> AsyncIterator[Data
 
 @pytest.fixture
 async def policy_off(admin_connection: asyncpg.Connection) -> AsyncIterator[None]:
-    await admin_connection.execute("ALTER TABLE queue.work_items DISABLE ROW LEVEL SECURITY")
+    for table in TABLES:
+        await admin_connection.execute(f"ALTER TABLE {table} DISABLE ROW LEVEL SECURITY")
     yield
-    await admin_connection.execute("ALTER TABLE queue.work_items ENABLE ROW LEVEL SECURITY")
+    for table in TABLES:
+        await admin_connection.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
 
 
-async def run(case: Case, database: Database) -> None:
-    await case(OtherTenantCases(), WorkStoragePostgresImpl(database), new_id(), new_id())
+async def run(case: tuple[type, Case], database: Database) -> None:
+    cases, method = case
+    await method(cases(), WorkStoragePostgresImpl(database), new_id(), new_id())
 
 
-def test_there_are_cases_for_reads_settlements_leases_operators_and_the_sweep() -> None:
-    assert len(CASES) == 6
+def test_there_are_cases_for_reads_settlements_leases_operators_the_sweep_and_bundles() -> None:
+    assert len(CASES) == 6 + 4
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 async def test_the_policy_alone_keeps_tenants_apart_when_the_predicate_is_out(
-    predicateless: Database, case: Case
+    predicateless: Database, case: tuple[type, Case]
 ) -> None:
     await run(case, predicateless)
 
 
 @pytest.mark.usefixtures("policy_off")
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-async def test_the_predicate_alone_keeps_tenants_apart_when_the_policy_is_off(database: Database, case: Case) -> None:
+async def test_the_predicate_alone_keeps_tenants_apart_when_the_policy_is_off(
+    database: Database, case: tuple[type, Case]
+) -> None:
     await run(case, database)
 
 
 @pytest.mark.usefixtures("policy_off")
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-async def test_tenants_reach_each_other_when_both_are_gone(predicateless: Database, case: Case) -> None:
+async def test_tenants_reach_each_other_when_both_are_gone(predicateless: Database, case: tuple[type, Case]) -> None:
     with pytest.raises(AssertionError):
         await run(case, predicateless)

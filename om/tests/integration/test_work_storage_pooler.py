@@ -14,3 +14,7 @@ class TestWorkStorageBehindPooler(WorkStorageContract):
     @pytest.fixture
     def storage(self, pooled_database: Database) -> WorkStorageInterface:
         return WorkStoragePostgresImpl(pooled_database)
+
+    @pytest.fixture
+    def unfair(self, pooled_database: Database) -> WorkStorageInterface:
+        return WorkStoragePostgresImpl(pooled_database, fair_share=False)

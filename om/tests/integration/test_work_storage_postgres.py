@@ -14,3 +14,7 @@ class TestWorkStoragePostgres(WorkStorageContract):
     @pytest.fixture
     def storage(self, database: Database) -> WorkStorageInterface:
         return WorkStoragePostgresImpl(database)
+
+    @pytest.fixture
+    def unfair(self, database: Database) -> WorkStorageInterface:
+        return WorkStoragePostgresImpl(database, fair_share=False)

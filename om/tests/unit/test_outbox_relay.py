@@ -118,7 +118,7 @@ class Relaying:
         tenancy = TenancyManagerImpl(TenancyStorageMemoryImpl(self.outbox, lambda: self.now))
         wakeups = CoalescedWakeups(self.topics)
         audit = AuditManagerImpl(AuditStorageMemoryImpl())
-        self.work = WorkManagerImpl(WorkParts(self.work_storage, tenancy, audit, wakeups, lambda _: None))
+        self.work = WorkManagerImpl(WorkParts(self.work_storage, tenancy, audit, wakeups, self.topics, lambda _: None))
         self.relay = OutboxRelayImpl(
             self.outbox, EventsManagerImpl(self.feed), self.topics, self.work, hold=HOLD, backoff=BACKOFF
         )

@@ -55,6 +55,20 @@ def test_the_work_item_is_what_the_row_asked_for() -> None:
     assert DeliverWebhookPayload.model_validate(item.payload.thawed()) == payload
 
 
+def test_the_work_item_is_unique_for_what_the_row_says() -> None:
+    one, other = (
+        item_from_row(work_row(SCOPE, WorkKind.NOOP, {"note": "a"}, origin="tests", unique_for=["note"])) for _ in "ab"
+    )
+    assert one.unique_for == ("note",)
+    assert one.unique_hash == other.unique_hash is not None
+    assert item_from_row(work_row(SCOPE, WorkKind.NOOP, {}, origin="tests")).unique_for is None
+
+
+def test_a_row_that_would_be_unique_for_what_its_payload_lacks_is_refused() -> None:
+    with pytest.raises(ValidationFailed, match=r"^unique_for: .* got 'odd'"):
+        work_row(SCOPE, WorkKind.NOOP, {}, origin="tests", unique_for=["odd"])
+
+
 def test_the_work_item_carries_the_rows_id_actor_request_and_trace() -> None:
     row = work_row(SCOPE, WorkKind.NOOP, {}, origin="tests")
     item = item_from_row(row)

@@ -98,6 +98,7 @@ async def test_the_sweep_moves_as_much_as_its_options_say(queue: Queue, ctx: OpC
         queue.tenancy,
         queue.audit,
         queue.wakeups,
+        queue.topics,
         queue.dead_letters.append,
         max_crashes=1,
         sweep_limit=2,

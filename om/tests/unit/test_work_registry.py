@@ -137,3 +137,8 @@ def test_a_payload_is_refused_with_its_field_when_it_does_not_fit() -> None:
     assert registered is not None
     with pytest.raises(WorkPayloadRefused, match=r"payload\.note"):
         registered.payload_of(NOTE.with_changes(payload={"note": 1}))
+
+
+def test_a_kind_that_this_release_does_not_know_gets_no_handler() -> None:
+    with pytest.raises(ValidationFailed, match="kind: expected a kind that this release knows"):
+        HandlerRegistry().register(WorkKind.read("SENT_BY_ANOTHER_RELEASE"), EchoHandler())

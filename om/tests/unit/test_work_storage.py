@@ -11,3 +11,7 @@ class TestWorkStorageMemory(WorkStorageContract):
     @pytest.fixture
     def storage(self) -> WorkStorageInterface:
         return WorkStorageMemoryImpl()
+
+    @pytest.fixture
+    def unfair(self) -> WorkStorageInterface:
+        return WorkStorageMemoryImpl(fair_share=False)

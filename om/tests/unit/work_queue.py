@@ -33,7 +33,12 @@ class Queue:
         self.woken: asyncio.Queue[WorkAvailable] = asyncio.Queue()
         self.rctx = RequestContext(app=AppContext(type=AppType.TEST, version="tests@0"), traceparent="00-ab-cd-01")
         parts = WorkParts(
-            self.storage.get_work_storage(), self.tenancy, self.audit, self.wakeups, self.dead_letters.append
+            self.storage.get_work_storage(),
+            self.tenancy,
+            self.audit,
+            self.wakeups,
+            self.topics,
+            self.dead_letters.append,
         )
         self.work = WorkManagerImpl(parts)
 
@@ -51,7 +56,11 @@ class Queue:
         await self.woken.put(message)
 
     async def owner_of_new_org(self) -> OpContext:
-        return await self.tenancy.create_org(self.rctx, Org(name="Org"), User(name="Owner", login_name=uuid4().hex))
+        return await self.tenancy.create_org(self.rctx, *self.new_org())
+
+    @staticmethod
+    def new_org() -> tuple[Org, User]:
+        return Org(name="Org"), User(name="Owner", login_name=uuid4().hex)
 
     async def claim(self, lease: timedelta = LEASE) -> tuple[OpContext, WorkItem]:
         claimed = await self.work.claim(self.rctx, LANE, KINDS, "worker-1", lease)

@@ -10,7 +10,7 @@ from headrace.infra.boot.log_context import current_log_context
 from headrace.om.context import OpContext
 from headrace.om.exceptions import NotFound
 from headrace.om.work import rules
-from headrace.om.work.types.handler import Defer, Park, Refuse, RetryLater
+from headrace.om.work.types.handler import Defer, Done, Park, Refuse, RetryLater
 from headrace.om.work.types.settlement import Settlement
 from headrace.om.work.types.work_item import WorkItem, WorkStatus
 from headrace.workers.kit.claims import current_claim
@@ -126,7 +126,7 @@ async def test_the_handlers_own_timeout_is_no_handler_timeout_when_it_is_raised(
 async def test_the_item_is_refused_when_its_payload_fits_no_longer() -> None:
     async with bench() as one:
         (item,) = await one.enqueue(payload={"note": "fits"})
-        rows = one.storage.work._rows  # noqa: SLF001 - an older release wrote the row
+        rows = one.storage.work._table.rows  # noqa: SLF001 - an older release wrote the row
         rows[one.ctx.org_id, item.id] = (await one.read(item)).with_changes(payload={"unknown": 1})
         async with one.running("settling", "claiming"):
             refused = await one.until_status(item, WorkStatus.FAILED)
@@ -165,6 +165,24 @@ async def test_log_lines_carry_the_items_identifiers_when_its_handler_runs() -> 
     assert seen[0]["item_id"] == str(item.id)
     assert seen[0]["caused_by_request_id"] == str(one.ctx.request_id)
     assert not current_log_context()
+
+
+async def test_more_work_follows_when_the_handler_asks_for_it() -> None:
+    following = Bench.item(lane="next", priority=3)
+    async with bench(Doing(act=lambda _ctx, _item: Done({"ok": True}, then=[following]))) as one:
+        item = await ran(one)
+        assert (item.status, item.result) == (WorkStatus.DONE, {"ok": True})
+        queued = await one.managers.work.get_item(one.ctx, following.id)
+        assert (queued.lane, queued.priority, queued.created_by) == ("next", 3, one.ctx.user_id)
+
+
+async def test_the_item_fails_with_the_sentence_when_what_follows_does_not_fit() -> None:
+    odd = Bench.item(payload={"odd": 1})
+    async with bench(Doing(act=lambda _ctx, _item: Done(then=[odd]))) as one:
+        item = await ran(one)
+        assert item.status is WorkStatus.FAILED
+        assert "then[0].payload.odd" in (item.last_error or "")
+        assert one.count("headrace_settlements_total", outcome="failed") == 1
 
 
 async def test_a_dead_letter_is_told_and_counted_when_an_item_fails_for_good(caplog: pytest.LogCaptureFixture) -> None:

@@ -1,12 +1,20 @@
 import asyncio
 import logging
 from datetime import timedelta
+from typing import override
 
 import pytest
 
+from headrace.infra.cache.impl.memory import CacheMemoryImpl
+from headrace.infra.secrets.impl.env import SecretsEnvImpl
+from headrace.infra.topics import Topics
+from headrace.infra.topics.impl.in_process import TopicsInProcessImpl
 from headrace.om.exceptions import ValidationFailed
+from headrace.om.root import Infra
+from headrace.om.work.types.handler import Done
+from headrace.om.work.types.queries import WorkFilter
 from headrace.om.work.types.work_item import WorkStatus
-from workers.kit.tests.workbench import Doing, bench, until
+from workers.kit.tests.workbench import Bench, Doing, bench, until
 
 
 async def test_what_ends_together_is_written_together_when_many_items_end() -> None:
@@ -114,6 +122,38 @@ async def test_what_was_refused_is_tried_again_when_the_settler_is_stopped() -> 
                 calls = one.storage.work.settlements.num_calls
                 await until(lambda: one.storage.work.settlements.num_calls > calls + 3, "more tries")
             await one.until_status(item, WorkStatus.DONE)
+
+
+async def test_a_settlement_is_no_conflict_when_only_its_answer_was_lost() -> None:
+    async with bench(Doing(act=lambda _ctx, _item: Done(then=[Bench.item(lane="next")]))) as one:
+        (item,) = await one.enqueue()
+        async with one.running("claiming", "settling"):
+            with one.storage.work.settled.failing():
+                await one.until_status(item, WorkStatus.DONE)
+                await until(lambda: one.storage.work.settled.num_calls >= 3, "lost answers")
+            await until(lambda: one.loop.core.held.num_held == 0, "the settlement is answered")
+        assert one.count("headrace_settlement_conflicts_total") == 0
+        assert one.count("headrace_settlements_total", outcome="done") == 1
+        assert len(await one.managers.work.get_items(one.ctx, WorkFilter(lane="next"), 10)) == 1
+
+
+class ListeningElsewhere(TopicsInProcessImpl):
+    """As over a backend: whether another process listens cannot be known."""
+
+    @override
+    def has_listeners(self, topic: Topics) -> bool | None:
+        return None
+
+
+async def test_who_waits_in_another_process_is_told_when_the_setting_asks_for_it() -> None:
+    infra = Infra.over(cache=CacheMemoryImpl(), topics=ListeningElsewhere(), secrets=SecretsEnvImpl())
+    async with bench(infra=infra, settlement_messages=True) as one:
+        (item,) = await one.enqueue()
+        waiting = asyncio.create_task(
+            one.managers.work.wait_settled(one.ctx, item.id, timedelta(minutes=1), poll_interval=timedelta(minutes=1))
+        )
+        async with one.running("claiming", "settling"):
+            assert (await asyncio.wait_for(waiting, 5)).status is WorkStatus.DONE
 
 
 async def test_nothing_is_remembered_of_an_item_when_it_is_settled() -> None:

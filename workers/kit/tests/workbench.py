@@ -76,6 +76,8 @@ class FaultyWorkStorage(WorkStorageMemoryImpl):
     def __init__(self) -> None:
         super().__init__()
         self.claims, self.answers, self.renewals, self.settlements = Fault(), Fault(), Fault(), Fault()
+        self.settled = Fault()
+        """Met after settlements were written: their answer is lost."""
         self.refuses: set[UUID] = set()
         """Items whose settlement no try can write."""
         self.stuck: set[UUID] = set()
@@ -100,7 +102,9 @@ class FaultyWorkStorage(WorkStorageMemoryImpl):
         await self.settlements.met()
         if self.refuses & {settlement.item_id for _, settlement in settlements}:
             raise ValidationFailed("value", "something storable")
-        return await super().settle_batch(settlements)
+        settled = await super().settle_batch(settlements)
+        await self.settled.met()
+        return settled
 
     @override
     async def requeue_stale(
@@ -166,12 +170,11 @@ class Bench:
         return self.parts.managers
 
     async def enqueue(self, num: int = 1, **fields: Any) -> list[WorkItem]:  # noqa: ANN401 - any field of an item
-        return [
-            await self.managers.work.enqueue(
-                self.ctx, WorkItem(**({"kind": WorkKind.NOOP, "origin": "test", "lane": "default"} | fields))
-            )
-            for _ in range(num)
-        ]
+        return [await self.managers.work.enqueue(self.ctx, self.item(**fields)) for _ in range(num)]
+
+    @staticmethod
+    def item(**fields: Any) -> WorkItem:  # noqa: ANN401 - any field of an item
+        return WorkItem(**({"kind": WorkKind.NOOP, "origin": "test", "lane": "default"} | fields))
 
     async def read(self, item: WorkItem) -> WorkItem:
         return await self.managers.work.get_item(self.ctx, item.id)
@@ -189,7 +192,7 @@ class Bench:
 
     async def steal(self, item: WorkItem) -> None:
         """Let a claim end as a passed lease does: another token holds the item from now on."""
-        rows = self.storage.work._rows  # noqa: SLF001 - the test plays the database's clock
+        rows = self.storage.work._table.rows  # noqa: SLF001 - the test plays the database's clock
         stale = rows[self.ctx.org_id, item.id]
         rows[self.ctx.org_id, item.id] = stale.model_copy(update={"claim_token": UUID(int=7)})
 

@@ -17,6 +17,7 @@ module "platform" {
   settings            = var.settings
   shared_settings     = var.shared_settings
   optional_secrets    = var.optional_secrets
+  extra_secrets       = var.extra_secrets
   collector_image     = var.collector_image
   alarm_emails        = var.alarm_emails
   paused              = var.paused

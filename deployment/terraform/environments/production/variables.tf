@@ -109,3 +109,10 @@ variable "queue_database" {
   })
   default = null
 }
+
+variable "extra_secrets" {
+  description = "Secrets that a worker's records refer to, such as orgs' signing secrets: by worker and variable (HEADRACE_SECRET_...), the ARN of a secret under the environment's key."
+  type        = map(map(string))
+  default     = {}
+  nullable    = false
+}

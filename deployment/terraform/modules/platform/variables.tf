@@ -90,3 +90,10 @@ variable "alarm_emails" {
   type        = set(string)
   nullable    = false
 }
+
+variable "extra_secrets" {
+  description = "Secrets that a worker's records refer to, such as orgs' signing secrets: by worker and variable (HEADRACE_SECRET_...), the ARN of a secret under the environment's key."
+  type        = map(map(string))
+  default     = {}
+  nullable    = false
+}

@@ -20,6 +20,7 @@ locals {
     for name, worker in var.workers : name => merge(
       { for variable, setting in worker.secrets : variable => aws_secretsmanager_secret.this[setting].arn },
       { for variable, setting in worker.optional_secrets : variable => aws_secretsmanager_secret.this[setting].arn if contains(local.optional, setting) },
+      lookup(var.extra_secrets, name, {}),
     )
   }
 }

@@ -97,11 +97,13 @@ class ManagerOptions:
         principal_ttl: For how long the claim path trusts what it learned about an org and a user; zero asks each time.
         max_crashes: Claims in a row that may end in a passed lease before an item becomes a dead letter; 1 or more.
         sweep_limit: Records of one tenant that one call of the sweep moves at most; 1 or more.
+        tells_settlements: Whether settled batches are told of even where it is not known that somebody listens.
     """
 
     principal_ttl: timedelta = DEFAULT_PRINCIPAL_TTL
     max_crashes: int = MAX_CRASHES
     sweep_limit: int = DEFAULT_SWEEP_LIMIT
+    tells_settlements: bool = False
 
 
 DEFAULT_OPTIONS: Final = ManagerOptions()
@@ -117,9 +119,11 @@ def build_managers(storage: StorageInterface, infra: Infra, options: ManagerOpti
         tenancy,
         audit,
         infra.wakeups,
+        infra.topics,
         infra.on_dead_letter,
         max_crashes=options.max_crashes,
         sweep_limit=options.sweep_limit,
+        tells_settlements=options.tells_settlements,
     )
     work = WorkManagerImpl(parts)
     outbox = OutboxRelayImpl(storage.get_outbox_storage(), events, infra.topics, work)

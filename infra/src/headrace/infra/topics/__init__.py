@@ -60,10 +60,11 @@ class WorkAvailable(TopicPayload):
     num_items: int = Field(ge=1)
 
 
-class WorkSettled(TenantPayload):
-    """An attempt at a work item ended.
+class WorkEnd(BaseModel):
+    """How an attempt at one work item ended.
 
     Attributes:
+        org_id: The tenant.
         item_id: The work item.
         kind: Its kind.
         origin: Who asked for it.
@@ -71,11 +72,28 @@ class WorkSettled(TenantPayload):
         will_retry: Whether the item is queued again.
     """
 
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    org_id: UUID
     item_id: UUID
     kind: str
     origin: str
     outcome: str
     will_retry: bool
+
+
+MAX_ENDS: Final = 16
+"""Ends of one message: so many fit whatever their texts, which are cut where they must be."""
+
+
+class WorkSettled(TopicPayload):
+    """Attempts at work items ended, and were written together; of any tenants.
+
+    Attributes:
+        ends: How each ended; 1 to `MAX_ENDS`.
+    """
+
+    ends: tuple[WorkEnd, ...] = Field(min_length=1, max_length=MAX_ENDS)
 
 
 class BundleSettled(TenantPayload):
@@ -186,8 +204,13 @@ class TopicsInterface(ABC):
         ...
 
     @abstractmethod
-    def has_listeners(self, topic: Topics) -> bool:
-        """Tell whether a publish could be heard; False only where it is certain that nobody listens, in any process."""
+    def has_listeners(self, topic: Topics) -> bool | None:
+        """Tell whether a publish would be heard.
+
+        Returns:
+            True where somebody listens for certain, in this process; False where it is certain that nobody does, in
+            any process; None where another process may listen or not.
+        """
         ...
 
     @abstractmethod

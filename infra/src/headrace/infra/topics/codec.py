@@ -58,6 +58,10 @@ def _clean(value: object) -> object:
     """Make a value that JSON can hold and every reader accepts: lone surrogates have no UTF-8 form."""
     if isinstance(value, bool | int | float | None):
         return value
+    if isinstance(value, dict):
+        return {name: _clean(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(each) for each in value]
     return str(value).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -67,19 +71,25 @@ def _dump(fields: dict[str, Any]) -> str:
 
 def _dump_trimmed(fields: dict[str, Any]) -> str | None:
     trimmed = fields | {"truncated": True}
-    for _ in range(len(trimmed)):  # each round settles one text for good
+    places = _texts_in(trimmed)
+    for _ in places:  # each round settles one text for good
         excess = len(_dump(trimmed)) - MAX_MESSAGE_BYTES
         if excess <= 0:
             break
-        name = max(trimmed, key=lambda each: len(json.dumps(trimmed[each])))
-        trimmed[name] = _shorter(name, trimmed[name], excess)
+        holder, name = max(places, key=lambda place: len(json.dumps(place[0][place[1]])))
+        holder[name] = _shorter(name, holder[name], excess)
     text = _dump(trimmed)
     return text if len(text) <= MAX_MESSAGE_BYTES else None
 
 
-def _shorter(name: str, text: object, excess: int) -> object:
-    if not isinstance(text, str):
-        return text
+def _texts_in(fields: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
+    """Return where every text of a message stands: the object that holds it, and its name there."""
+    places = [(fields, name) for name, value in fields.items() if isinstance(value, str)]
+    lists = [value for value in fields.values() if isinstance(value, list)]
+    return places + [place for each in lists for inner in each if isinstance(inner, dict) for place in _texts_in(inner)]
+
+
+def _shorter(name: str, text: str, excess: int) -> str:
     if name == "idempotency_key":  # a cut key could meet another one; a digest stays one key for one piece of news
         return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
     return _cut(text, max(MIN_TEXT_BYTES, len(json.dumps(text)) - excess))

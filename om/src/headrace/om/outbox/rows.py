@@ -1,6 +1,6 @@
 """The outbox rows that core writes land: one for an entity change, one for work that follows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -13,6 +13,7 @@ from headrace.om.encoding import encode_json, refuse_unstorable_instant, refuse_
 from headrace.om.exceptions import ValidationFailed
 from headrace.om.outbox.types.outbox_row import ENTITY_CHANGED_KIND, WORK_KIND_PREFIX, OutboxRow
 from headrace.om.outbox.types.row_payloads import EntityChange, WorkRequest
+from headrace.om.work.payload import refuse_unknown_fields
 from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.payload_models import WORK_PAYLOADS
 from headrace.om.work.types.work_item import MAX_PAYLOAD_BYTES
@@ -48,6 +49,7 @@ def work_row(  # noqa: PLR0913 - the fields of a work item that a caller may cho
     available_at: datetime | None = None,
     delay: timedelta | None = None,
     max_attempts: int | None = None,
+    unique_for: Sequence[str] | None = None,
 ) -> OutboxRow:
     """Return the row that enqueues work once the transaction it is landed in has committed.
 
@@ -64,6 +66,8 @@ def work_row(  # noqa: PLR0913 - the fields of a work item that a caller may cho
         available_at: Not before this instant; at once when None.
         delay: Instead of `available_at`: this much later than now on the caller's clock.
         max_attempts: 1-10000; the default of work items when None.
+        unique_for: Fields of the payload: while an item of the kind that agrees in them has not settled, the row
+            enqueues nothing. Never unique when None.
 
     Raises:
         ValidationFailed: A value does not fit, named by its field; a row that is returned will be accepted later.
@@ -75,10 +79,12 @@ def work_row(  # noqa: PLR0913 - the fields of a work item that a caller may cho
         "priority": priority,
         "available_at": _due_at(available_at, delay),
         "max_attempts": max_attempts,
+        "unique_for": None if unique_for is None else tuple(unique_for),
         "payload": _checked_payload(kind, payload),
     }
     refuse_unstorable_text("origin", origin)
     refuse_unstorable_text("lane", lane)
+    refuse_unknown_fields(kind, unique_for or ())
     request = _checked(WorkRequest, fields, "")
     if request.available_at is not None:
         refuse_unstorable_instant("delay" if available_at is None else "available_at", request.available_at)

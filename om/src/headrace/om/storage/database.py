@@ -30,6 +30,10 @@ MAX_TRANSIENT_TRIES: Final = 3
 """How often a control statement is tried, each time in a new transaction, before it is given up."""
 
 
+PLAN_ONCE: Final = {"plan_cache_mode": "force_generic_plan"}
+"""Control statements are written so that one plan serves any parameters: planning a claim takes longer than it."""
+
+
 class Purpose(StrEnum):
     """Which pool a statement takes its connection from."""
 
@@ -145,7 +149,7 @@ class Database:
     def _settings_sql(self, org_id: UUID | None) -> str:
         pairs = {} if org_id is None else {TENANT_SETTING: str(org_id)}
         if self._options.transaction_pooler:
-            pairs |= self._timeouts()
+            pairs |= self._session_settings()
         calls = ", ".join(f"set_config('{name}', '{value}', true)" for name, value in pairs.items())
         return f"SELECT {calls}" if calls else "SELECT 1"
 
@@ -195,17 +199,21 @@ class Database:
             unnamed = {"statement_cache_size": 0, "prepared_statement_cache_size": 0}
             return common | unnamed | {"prepared_statement_name_func": lambda: f"__headrace_{uuid4().hex}__"}
         name = f"{self._options.application_name}/{key.purpose}"
+        planning = PLAN_ONCE if key.purpose is Purpose.CONTROL else {}
         scope = {TENANT_SETTING: str(EMPTY_UUID)} if key.login is Login.SYSTEM else {}
-        return common | {"server_settings": {"application_name": name[:63], **self._timeouts(), **scope}}
+        settings = {"application_name": name[:63], **self._session_settings(), **planning, **scope}
+        return common | {"server_settings": settings}
 
-    def _timeouts(self) -> dict[str, str]:
+    def _session_settings(self) -> dict[str, str]:
+        """Return how long a statement may take and wait; and that none is compiled: that takes longer than any runs."""
         limits = self._options.limits
         each = {
             "statement_timeout": limits.statement_timeout,
             "lock_timeout": limits.lock_timeout,
             "idle_in_transaction_session_timeout": limits.idle_in_transaction_timeout,
         }
-        return {name: str(max(1, int(value.total_seconds() * 1000))) for name, value in each.items()}
+        timeouts = {name: str(max(1, int(value.total_seconds() * 1000))) for name, value in each.items()}
+        return timeouts | {"jit": "off"}
 
 
 async def retried[Result](statement: Callable[[], Awaitable[Result]]) -> Result:

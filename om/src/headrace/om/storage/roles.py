@@ -60,6 +60,8 @@ TABLE_ROLES: Final[Mapping[str, DatabaseRole]] = MappingProxyType(
         "audit_entries": DatabaseRole.ACTIVITY,
         "events": DatabaseRole.ACTIVITY,
         "work_items": DatabaseRole.QUEUE,
+        "work_bundles": DatabaseRole.QUEUE,
+        "work_controls": DatabaseRole.QUEUE,
     }
 )
 
@@ -75,5 +77,7 @@ TABLE_SCOPES: Final[Mapping[str, TenancyScope]] = MappingProxyType(
         "audit_entries": TenancyScope.BOTH,
         "events": TenancyScope.BOTH,
         "work_items": TenancyScope.ORG,
+        "work_bundles": TenancyScope.ORG,
+        "work_controls": TenancyScope.SYSTEM,
     }
 )

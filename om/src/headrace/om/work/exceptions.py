@@ -31,3 +31,27 @@ class WorkPayloadRefused(WorkException, ValidationFailed):
     """The payload does not fit its kind; the sentence names the field."""
 
     code: ClassVar[str] = "work_payload_refused"
+
+
+class WorkItemTaken(WorkException, Conflict):
+    """An item's id, key or uniqueness is there already, where all of several had to be new; nothing was written."""
+
+    code: ClassVar[str] = "work_item_taken"
+
+
+class WorkItemNotUnique(WorkException, Conflict):
+    """An unsettled item agrees with this one in what it is unique for, so it cannot be queued; nothing was changed."""
+
+    code: ClassVar[str] = "work_item_not_unique"
+
+
+class WorkBundleNotFound(WorkException, NotFound):
+    """No such bundle in this tenant."""
+
+    code: ClassVar[str] = "work_bundle_not_found"
+
+
+class WorkBundleInWrongState(WorkException, PreconditionFailed):
+    """An item of the bundle is claimed, which does not allow this; nothing was changed."""
+
+    code: ClassVar[str] = "work_bundle_in_wrong_state"

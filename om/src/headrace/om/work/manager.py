@@ -3,15 +3,19 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from headrace.om.context import OpContext, RequestContext
 from headrace.om.outbox.types.outbox_row import OutboxRow
+from headrace.om.work.types.bundle import BundleFilter, WorkBundle
 from headrace.om.work.types.kinds import WorkKind
-from headrace.om.work.types.queries import WorkFilter, WorkGauges, WorkStatusReport
+from headrace.om.work.types.queries import RetriedItem, WorkFilter, WorkGauges, WorkStatusReport
 from headrace.om.work.types.settlement import Enqueued, Renewal, Renewed, Settled, Settlement
 from headrace.om.work.types.work_item import WorkItem
+
+POLL_INTERVAL: Final = timedelta(seconds=1)
+"""Between two looks of somebody who waits, unless they say otherwise."""
 
 
 class WorkEnqueueInterface(ABC):
@@ -22,7 +26,8 @@ class WorkEnqueueInterface(ABC):
         """Put an item in the queue and wake its lane; return it as it was written.
 
         Safe to call again: an item whose id or idempotency key is there already is read back untouched, as it
-        stands, whatever has become of it since.
+        stands, whatever has become of it since. Likewise one that agrees in what it is unique for with an item that
+        has not settled: that one is read back.
 
         Args:
             ctx: Whose tenant, and who is named as having asked.
@@ -129,8 +134,26 @@ class WorkHolderInterface(ABC):
         ...
 
     @abstractmethod
-    async def complete(self, ctx: OpContext, item: WorkItem, result: Any = None) -> None:  # noqa: ANN401 - any JSON value
-        """Settle the item as done, with the handler's result; also clears its count of crashes."""
+    async def complete(
+        self,
+        ctx: OpContext,
+        item: WorkItem,
+        result: Any = None,  # noqa: ANN401 - any JSON value
+        *,
+        then: Sequence[WorkItem] = (),
+    ) -> None:
+        """Settle the item as done, with the handler's result; also clears its count of crashes.
+
+        Args:
+            ctx: As the claim returned it.
+            item: As it was claimed.
+            result: What the handler returned; the follow-ups of a `Done` go with it.
+            then: At most 100 items that are enqueued in the same transaction: all of them, or none where the claim is
+                lost. One whose id or key is there already is left out.
+
+        Raises:
+            ValidationFailed: A follow-up does not fit, named as `then[3].payload.x`; nothing was changed.
+        """
         ...
 
     @abstractmethod
@@ -178,7 +201,9 @@ class WorkHolderInterface(ABC):
 
         A stale token is reported (`is_recorded`), never raised, and fails no neighbour. Retried in a new
         transaction when the database refuses for now; falls back to row by row when a row cannot be
-        written with the others, and then leaves out the texts that cannot be stored.
+        written with the others, and then leaves out the texts that cannot be stored. A settlement whose follow-ups
+        cannot be enqueued becomes a dead letter that says so. One that was written before, its answer lost, is
+        recorded.
 
         Raises:
             Unavailable: The database did not answer; each may be settled again with the same token.
@@ -251,12 +276,122 @@ class WorkOperatorInterface(ABC):
         ...
 
     @abstractmethod
+    async def retry_many(
+        self, ctx: OpContext, where: WorkFilter, limit: int, after: UUID | None = None
+    ) -> tuple[RetriedItem, ...]:
+        """Queue settled items again as `retry` does, newest first, from below `after` on, at most `limit` (1-1000).
+
+        Returns:
+            What became of each. One that agrees with an unsettled item in what it is unique for stays as it is and
+            holds no other back. Fewer than `limit`: there are no more.
+        """
+        ...
+
+    @abstractmethod
     async def delete_item(self, ctx: OpContext, item_id: UUID) -> None:
-        """Remove an item that nobody holds.
+        """Remove an item that nobody holds; one that had not settled counts as cancelled in its bundle.
 
         Raises:
             WorkItemNotFound: It is not in this tenant.
             WorkItemInWrongState: It is claimed.
+        """
+        ...
+
+    @abstractmethod
+    async def delete_finished(self, ctx: OpContext, where: WorkFilter, limit: int) -> int:
+        """Remove settled items, oldest first, at most `limit` (1-1000); return how many. Their bundles' counts stay."""
+        ...
+
+    @abstractmethod
+    async def wait_settled(
+        self,
+        ctx: OpContext,
+        item_id: UUID,
+        timeout: timedelta,  # noqa: ASYNC109 - ends the wait with an answer, not with a cancel
+        *,
+        poll_interval: timedelta = POLL_INTERVAL,
+    ) -> WorkItem:
+        """Return the item as soon as it has settled, or as it stands once the time has passed.
+
+        Hears of settlements where they are published to this process; looks by itself besides.
+
+        Args:
+            ctx: Whose item.
+            item_id: Which.
+            timeout: How long at most; zero looks once.
+            poll_interval: Between two looks when nothing is heard; above zero.
+
+        Raises:
+            WorkItemNotFound: It is not in this tenant, or was removed meanwhile.
+        """
+        ...
+
+
+class WorkBundleInterface(ABC):
+    """For who asks for items that belong together.
+
+    Permission WORK_ENQUEUE to enqueue, WORK_READ to look and WORK_OPERATE to remove, else `NotAuthorized` and nothing
+    is changed.
+    """
+
+    @abstractmethod
+    async def enqueue_bundle(self, ctx: OpContext, bundle: WorkBundle, items: Sequence[WorkItem]) -> WorkBundle:
+        """Put a bundle and its items in the queue, all at once or not at all; return the bundle as it was written.
+
+        Safe to call again: a bundle whose id is there already is read back as it stands, and nothing is enqueued.
+
+        Args:
+            ctx: Whose tenant, and who is named as having asked.
+            bundle: Fields in `WorkBundle.MANAGER_OWNED_FIELDS` are overwritten.
+            items: 1 to 10 000, no two with the same id, key or uniqueness.
+
+        Raises:
+            ValidationFailed: There are no items or too many, or a field does not fit, which is named with the item's
+                position; nothing was written.
+            WorkItemTaken: An item's id, key or uniqueness is there already; nothing was written.
+            Unavailable: The database did not take it; it may be enqueued again with the same id.
+        """
+        ...
+
+    @abstractmethod
+    async def get_bundle(self, ctx: OpContext, bundle_id: UUID) -> WorkBundle:
+        """Return one bundle.
+
+        Raises:
+            WorkBundleNotFound: It is not in this tenant.
+        """
+        ...
+
+    @abstractmethod
+    async def get_bundles(
+        self, ctx: OpContext, where: BundleFilter, limit: int, after: UUID | None = None
+    ) -> tuple[WorkBundle, ...]:
+        """Return bundles in the order of their ids, newest first, from below `after` on; at most `limit` (1-1000)."""
+        ...
+
+    @abstractmethod
+    async def wait_bundle_settled(
+        self,
+        ctx: OpContext,
+        bundle_id: UUID,
+        timeout: timedelta,  # noqa: ASYNC109 - likewise
+        *,
+        poll_interval: timedelta = POLL_INTERVAL,
+    ) -> WorkBundle:
+        """Return the bundle as soon as it has settled, or as it stands once the time has passed; as `wait_settled`.
+
+        Raises:
+            WorkBundleNotFound: It is not in this tenant, or was removed meanwhile.
+        """
+        ...
+
+    @abstractmethod
+    async def delete_bundle(self, ctx: OpContext, bundle_id: UUID) -> None:
+        """Remove a bundle with all of its items, settled or not; nothing follows it.
+
+        Raises:
+            WorkBundleNotFound: It is not in this tenant.
+            WorkBundleInWrongState: One of its items is claimed; nothing was removed.
         """
         ...
 
@@ -290,12 +425,15 @@ class WorkSweepInterface(ABC):
 
     @abstractmethod
     async def purge_items(self, ctx: OpContext, older_than: timedelta) -> int:
-        """Remove this tenant's items settled longer ago than that; return how many. Bounded per call."""
+        """Remove this tenant's items settled longer ago than that, and bundles of which no item is left.
+
+        Bounded per call; returns how many rows went.
+        """
         ...
 
     @abstractmethod
     async def get_orphaned_orgs(self, rctx: RequestContext) -> frozenset[UUID]:
-        """Return tenants that are gone and have items here, settled or not; without a principal.
+        """Return tenants that are gone and have items or bundles here, settled or not; without a principal.
 
         A tenant is gone when its org was deleted, or is not there at all. An org that is made during the call is
         never taken for gone.
@@ -312,7 +450,7 @@ class WorkSweepInterface(ABC):
 
     @abstractmethod
     async def purge_orphaned(self, org_id: UUID, older_than: timedelta) -> int:
-        """Remove a gone tenant's items settled longer ago than that; return how many.
+        """Remove a gone tenant's items settled longer ago than that, and its bundles without items; return how many.
 
         Bounded per call; without a principal, since there is nobody left who could be one.
         """
@@ -324,5 +462,7 @@ class WorkSweepInterface(ABC):
         ...
 
 
-class WorkManagerInterface(WorkEnqueueInterface, WorkHolderInterface, WorkOperatorInterface, WorkSweepInterface):
+class WorkManagerInterface(
+    WorkEnqueueInterface, WorkHolderInterface, WorkOperatorInterface, WorkBundleInterface, WorkSweepInterface
+):
     """The work queue."""

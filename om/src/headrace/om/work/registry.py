@@ -74,10 +74,12 @@ class HandlerRegistry:
         Raises:
             RegistryClosed: Claiming has begun.
             HandlerRegistered: The kind has a handler already.
-            ValidationFailed: The function is not async, or its parameters cannot be told apart or given by name; the
-                sentence names the function and the parameter.
+            ValidationFailed: Nothing is known of the kind; the function is not async; or its parameters cannot be told
+                apart or given by name. The sentence names the function and the parameter.
         """
         self._refuse_when_closed(f"{kind} cannot be registered")
+        if not kind.is_known:
+            raise ValidationFailed("kind", f"a kind that this release knows, got {kind}")
         if kind in self._handlers:
             raise HandlerRegistered(f"{kind} has a handler already: {_name_of(self._handlers[kind].handler)}")
         self._handlers[kind] = RegisteredHandler(kind, handler, _caller_of(kind, handler))

@@ -5,26 +5,30 @@ Pure: no clock, no I/O but a log line, no randomness but the seed's. The rules t
 as such, and a contract case holds the two together.
 """
 
+import json
 import logging
 import math
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
+from hashlib import blake2b
 from random import Random
 from types import MappingProxyType
 from typing import Any, Final
+from uuid import UUID
 
 from pydantic import Field
 
 from headrace.om.base import PROVENANCE_FIELDS, Platform
 from headrace.om.encoding import storable_instant, storable_json, storable_text
 from headrace.om.exceptions import NotAuthorized, NotFound, PlatformException, ValidationFailed
-from headrace.om.work.types.handler import Defer, Park, Refuse, RetryLater
+from headrace.om.work.types.handler import Defer, Done, Park, Refuse, RetryLater
 from headrace.om.work.types.kinds import WorkKind
-from headrace.om.work.types.settlement import Outcome, Settlement
+from headrace.om.work.types.settlement import Outcome, Settled, Settlement
 from headrace.om.work.types.work_item import (
     MAX_ERROR_BYTES,
     MAX_RESULT_BYTES,
+    SETTLED_STATUSES,
     WorkItem,
     WorkStatus,
 )
@@ -41,8 +45,14 @@ LONGEST_DELAY: Final = timedelta(days=365)
 LEASE_PASSED_ERROR: Final = "the lease passed: its worker died, was cut off, or stopped renewing"
 TENANT_GONE_ERROR: Final = "the tenant is gone: nobody is left to run this for"
 
+KEPT_BY_RETRY: Final = frozenset({"bundle_id", "unique_hash"})
+"""The manager's own fields that belong to what the item is, not to how its runs went."""
+
 AS_NEW: Final[Mapping[str, Any]] = MappingProxyType(
-    {name: WorkItem.model_fields[name].default for name in WorkItem.MANAGER_OWNED_FIELDS - PROVENANCE_FIELDS}
+    {
+        name: WorkItem.model_fields[name].default
+        for name in WorkItem.MANAGER_OWNED_FIELDS - PROVENANCE_FIELDS - KEPT_BY_RETRY
+    }
 )
 """What the manager's own fields hold in an item that was just enqueued, or that is retried."""
 
@@ -59,6 +69,9 @@ class RetryPolicy(Platform):
     jitter: float = Field(default=0.1, ge=0.0, le=1.0, description="Share of the delay to spread over, both ways")
     custom: Callable[[int], timedelta] | None = Field(
         default=None, description="Takes the attempts made, returns the delay instead of the formula"
+    )
+    max_attempts: int | None = Field(
+        default=None, ge=1, le=10_000, description="For items that do not say; None leaves the item's own default"
     )
 
 
@@ -95,6 +108,26 @@ def _exponential(policy: RetryPolicy, attempts: int) -> timedelta:
     return timedelta(seconds=base * policy.factor**exponent)
 
 
+def max_attempts_of(item: WorkItem) -> int:
+    """Return how often the item may be tried: what it says, else what the policy of its kind says."""
+    if "max_attempts" in item.model_fields_set:
+        return item.max_attempts
+    return RETRY_POLICIES.get(item.kind, DEFAULT_RETRY_POLICY).max_attempts or item.max_attempts
+
+
+def unique_hash(kind: WorkKind, values: Mapping[str, object]) -> UUID:
+    """Return a digest of what an item is unique for: equal exactly when kind, fields and values are.
+
+    Args:
+        kind: The item's.
+        values: The chosen fields of its payload, as JSON values.
+
+    Source: BLAKE2b, RFC 7693, at 128 bits: two that differ meet once in 2**64 items of a tenant.
+    """
+    text = json.dumps([kind.value, values], sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return UUID(bytes=blake2b(text.encode(), digest_size=16).digest())
+
+
 def is_exhausted(attempts: int, max_attempts: int) -> bool:
     """Return whether no attempt is left."""
     return attempts >= max_attempts
@@ -116,6 +149,19 @@ def stale_status(item: WorkItem, *, max_crashes: int) -> WorkStatus:
     return WorkStatus.QUEUED
 
 
+def settled_before(settlement: Settlement, status: WorkStatus) -> Settled:
+    """Return the report of a settlement that comes again after it was written.
+
+    Args:
+        settlement: What was written.
+        status: Where its item stands now, perhaps after more has happened to it.
+    """
+    was_cancelled = settlement.outcome.status is WorkStatus.QUEUED and status is WorkStatus.CANCELLED
+    recorded = WorkStatus.CANCELLED if was_cancelled else settlement.outcome.status
+    bundle_id = settlement.bundle_id if recorded in SETTLED_STATUSES else None
+    return Settled(item_id=settlement.item_id, status=recorded, settled_bundle_id=bundle_id)
+
+
 def requeue_stagger(position: int) -> timedelta:
     """Return how much later the item at this position (from 0) of one sweep becomes available.
 
@@ -124,10 +170,23 @@ def requeue_stagger(position: int) -> timedelta:
     return min(position * STAGGER_STEP, STAGGER_CAP)
 
 
-def done(item: WorkItem, result: object) -> Settlement:
-    """Return the end of a run that succeeded; a result that JSON cannot hold is cleaned, never refused."""
-    encoded = None if result is None else storable_json(result, limit_bytes=MAX_RESULT_BYTES)
-    return _settlement(item, Outcome.DONE, result_json=encoded)
+def done(item: WorkItem, result: object, then: Sequence[WorkItem] = ()) -> Settlement:
+    """Return the end of a run that succeeded; a result that JSON cannot hold is cleaned, never refused.
+
+    Args:
+        item: As it was claimed.
+        result: What the handler returned.
+        then: Follow-ups, besides those of a `Done`. All are taken as they are: `stamping` checks them.
+    """
+    answer = result if isinstance(result, Done) else Done(result)
+    encoded = None if answer.result is None else storable_json(answer.result, limit_bytes=MAX_RESULT_BYTES)
+    return _settlement(item, Outcome.DONE, result_json=encoded, then=(*answer.then, *then))
+
+
+def unfit(settlement: Settlement, error: PlatformException) -> Settlement:
+    """Return the end of a run whose follow-ups cannot be enqueued: a dead letter that names what is wrong."""
+    failure = {"outcome": Outcome.FAILED, "last_error": error_text_of(error), "error_code": error_code_of(error)}
+    return settlement.model_copy(update=failure | {"then": (), "result_json": None})
 
 
 def failed(item: WorkItem, error: BaseException | str, *, after: timedelta | None = None) -> Settlement:
@@ -246,4 +305,12 @@ def _bounded_code(code: str) -> str:
 def _settlement(item: WorkItem, outcome: Outcome, **rest: Any) -> Settlement:  # noqa: ANN401 - checked by the model
     if item.claim_token is None:
         raise ValueError(f"item {item.id} carries no claim token: only what a claim returned can be settled")
-    return Settlement(item_id=item.id, kind=item.kind, claim_token=item.claim_token, outcome=outcome, **rest)
+    return Settlement(
+        item_id=item.id,
+        kind=item.kind,
+        origin=item.origin,
+        bundle_id=item.bundle_id,
+        claim_token=item.claim_token,
+        outcome=outcome,
+        **rest,
+    )

@@ -48,7 +48,7 @@ class TopicsInProcessImpl(TopicsInterface):
         return unsubscribe
 
     @override
-    def has_listeners(self, topic: Topics) -> bool:
+    def has_listeners(self, topic: Topics) -> bool | None:
         return topic in self._subscribers.topics()
 
     @override

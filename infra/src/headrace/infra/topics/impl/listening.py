@@ -75,8 +75,8 @@ class ListeningTopics(TopicsInterface):
         return self._ender(subscription)
 
     @override
-    def has_listeners(self, topic: Topics) -> bool:
-        return True  # another process may listen
+    def has_listeners(self, topic: Topics) -> bool | None:
+        return True if topic in self._subscribers.topics() else None  # another process may listen
 
     @override
     def last_heard_age(self) -> timedelta | None:

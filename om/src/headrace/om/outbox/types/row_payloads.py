@@ -24,4 +24,5 @@ class WorkRequest(Platform):
     priority: int = Field(default=0, ge=-32768, le=32767)
     available_at: AwareDatetime | None = None
     max_attempts: int | None = Field(default=None, ge=1, le=10_000, description="The kind's own default when None")
+    unique_for: tuple[str, ...] | None = Field(default=None, max_length=20)
     payload: FrozenMapping = Field(default_factory=FrozenMapping)

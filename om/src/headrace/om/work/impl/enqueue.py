@@ -2,32 +2,35 @@
 
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Final, override
 from uuid import UUID
 
 from pydantic import ValidationError
 
+from headrace.infra.topics.wakeups import CoalescedWakeups
 from headrace.om.base import utcnow
 from headrace.om.context import OpContext, Permission
-from headrace.om.encoding import encode_json, refuse_unstorable_instant, refuse_unstorable_text
 from headrace.om.exceptions import Unavailable, ValidationFailed
 from headrace.om.outbox.types.outbox_row import WORK_KIND_PREFIX, OutboxRow
 from headrace.om.storage.outcomes import InsertOutcome
+from headrace.om.work.diversion import divert_items
 from headrace.om.work.impl.parts import WorkPart
 from headrace.om.work.manager import WorkEnqueueInterface
-from headrace.om.work.payload import checked_payload
-from headrace.om.work.rules import AS_NEW
+from headrace.om.work.stamping import fresh, stamped
 from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.queries import CreatedItem
 from headrace.om.work.types.settlement import Enqueued
-from headrace.om.work.types.work_item import MAX_PAYLOAD_BYTES, WorkItem
+from headrace.om.work.types.work_item import WorkItem
 
 logger = logging.getLogger(__name__)
 
 MAX_BULK: Final = 10_000
 """Items of one bulk enqueue: one statement stays within its deadline."""
+
+MAX_TRIES: Final = 3
+"""How often an enqueue is tried whose way is barred by a row that is gone a moment later."""
 
 SOON: Final = timedelta(seconds=1)
 """Items due later than this wake nobody; the poll finds them."""
@@ -90,28 +93,34 @@ class WorkEnqueueImpl(WorkPart, WorkEnqueueInterface):
 
     async def _create_many(self, org_id: UUID, items: Sequence[WorkItem]) -> tuple[CreatedItem, ...]:
         """Insert those that are not there yet, and wake their lanes."""
+        if taken := await divert_items(org_id, items):
+            return await self._create_others(org_id, items, taken)
         created = await self._storage.create_items(org_id, items)
         new = {each.item_id for each in created if each.outcome is InsertOutcome.INSERTED}
-        for lane, num_items in Counter(item.lane for item in items if item.id in new and is_due_soon(item)).items():
-            self._wakeups.wake(lane, num_items)
+        wake_lanes(self._wakeups, [item for item in items if item.id in new])
         return created
+
+    async def _create_others(
+        self, org_id: UUID, items: Sequence[WorkItem], taken: Mapping[UUID, WorkItem]
+    ) -> tuple[CreatedItem, ...]:
+        """Insert the items that a test does not divert; report all of them."""
+        created = await self._storage.create_items(org_id, [item for item in items if item.id not in taken])
+        reports = {item.id: CreatedItem(outcome=InsertOutcome.INSERTED, item_id=item.id) for item in taken.values()}
+        left = iter(created)
+        return tuple(reports[item.id] if item.id in taken else next(left) for item in items)
 
     async def _create(self, org_id: UUID, item: WorkItem) -> WorkItem:
         """Insert and wake, or read back what is there; an item deleted between the two is inserted after all."""
-        for _ in range(3):
-            outcome = await self._storage.create_item(org_id, item)
-            if outcome is InsertOutcome.INSERTED:
-                if is_due_soon(item):
-                    self._wakeups.wake(item.lane, 1)
+        if taken := await divert_items(org_id, (item,)):
+            return taken[item.id]
+        for _ in range(MAX_TRIES):
+            (created,) = await self._storage.create_items(org_id, (item,))
+            if created.outcome is InsertOutcome.INSERTED:
+                wake_lanes(self._wakeups, (item,))
                 return item
-            if (present := await self._present(org_id, item, outcome)) is not None:
+            if (present := await self._storage.read_item(org_id, created.item_id)) is not None:
                 return present
         raise Unavailable("the item's id or key comes and goes; enqueue it again")
-
-    async def _present(self, org_id: UUID, item: WorkItem, outcome: InsertOutcome) -> WorkItem | None:
-        if outcome is InsertOutcome.KEY_EXISTS and item.idempotency_key is not None:
-            return await self._storage.read_item_by_key(org_id, item.idempotency_key)
-        return await self._storage.read_item(org_id, item.id)
 
 
 def is_due_soon(item: WorkItem) -> bool:
@@ -119,50 +128,35 @@ def is_due_soon(item: WorkItem) -> bool:
     return item.available_at is None or item.available_at <= utcnow() + SOON
 
 
-def refuse_bad_bulk(items: Sequence[WorkItem]) -> None:
+def wake_lanes(wakeups: CoalescedWakeups, items: Iterable[WorkItem]) -> None:
+    """Wake the lanes of items that were enqueued and are due soon."""
+    for lane, num_items in Counter(item.lane for item in items if is_due_soon(item)).items():
+        wakeups.wake(lane, num_items)
+
+
+def refuse_bad_bulk(items: Sequence[WorkItem], at_most: int = MAX_BULK) -> None:
     """Return when a bulk enqueue can be taken as a whole.
 
     Raises:
         ValidationFailed: There are too many items, or two share an id.
     """
-    if len(items) > MAX_BULK:
-        raise ValidationFailed("items", f"at most {MAX_BULK}, got {len(items)}")
-    seen: set[UUID] = set()
+    if len(items) > at_most:
+        raise ValidationFailed("items", f"at most {at_most}, got {len(items)}")
+    refuse_repeated(items, "id")
+
+
+def refuse_repeated(items: Sequence[WorkItem], field: str) -> None:
+    """Return when no two items say the same in a field.
+
+    Raises:
+        ValidationFailed: Two do; the sentence names the second.
+    """
+    seen: set[object] = set()
     for index, item in enumerate(items):
-        if item.id in seen:
-            raise ValidationFailed(f"items[{index}].id", "an id of its own: an earlier item has the same")
-        seen.add(item.id)
-
-
-def stamped(ctx: OpContext, item: WorkItem, *, at: str = "") -> WorkItem:
-    """Return the item as the manager writes it: its own fields fresh, the actor and the request from the context.
-
-    The id and the timestamps stay as constructed.
-
-    Raises:
-        ValidationFailed: A field or the payload does not fit; the field is named from `at` on.
-    """
-    refuse_misfit(item, at=at)
-    actor = {"created_by": ctx.user_id, "updated_by": ctx.user_id}
-    cause = {"request_id": ctx.request_id, "traceparent": ctx.traceparent}
-    return item.model_copy(update={**AS_NEW, **actor, **cause})
-
-
-def refuse_misfit(item: WorkItem, *, at: str = "") -> None:
-    """Return when the item's texts can be stored and its payload fits its kind.
-
-    Raises:
-        ValidationFailed: They do not; the sentence names the field.
-    """
-    for field in ("origin", "lane", "idempotency_key"):
-        if (value := getattr(item, field)) is not None:
-            refuse_unstorable_text(f"{at}{field}", value)
-    for field in ("available_at", "created_at", "updated_at"):
-        if (instant := getattr(item, field)) is not None:
-            refuse_unstorable_instant(f"{at}{field}", instant)
-    checked_payload(item, at=at)
-    # The storage encodes it again: there, nobody knows the item's place among many.
-    encode_json(f"{at}payload", item.payload.thawed(), limit_bytes=MAX_PAYLOAD_BYTES)
+        value = getattr(item, field)
+        if value is not None and value in seen:
+            raise ValidationFailed(f"items[{index}].{field}", "one of its own: an earlier item has the same")
+        seen.add(value)
 
 
 def item_from_row(row: OutboxRow) -> WorkItem:
@@ -188,5 +182,4 @@ def item_from_row(row: OutboxRow) -> WorkItem:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         raise ValidationFailed(".".join(str(p) for p in ("payload", *first["loc"])), first["msg"]) from error
-    refuse_misfit(item)
-    return item.model_copy(update=AS_NEW)
+    return fresh(item)

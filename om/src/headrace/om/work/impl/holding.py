@@ -13,8 +13,11 @@ from headrace.om.storage.database import retried
 from headrace.om.tenancy.types.work_origin import WorkOrigin
 from headrace.om.work import rules
 from headrace.om.work.exceptions import WorkClaimLost
+from headrace.om.work.impl.enqueue import wake_lanes
+from headrace.om.work.impl.news import Ended
 from headrace.om.work.impl.parts import WorkPart, dead_letter
 from headrace.om.work.manager import WorkHolderInterface
+from headrace.om.work.stamping import with_follow_ups_stamped
 from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.queries import ClaimedRow
 from headrace.om.work.types.settlement import Renewal, Renewed, Settled, Settlement
@@ -69,9 +72,11 @@ class WorkHolderImpl(WorkPart, WorkHolderInterface):
             raise
 
     @override
-    async def complete(self, ctx: OpContext, item: WorkItem, result: Any = None) -> None:
+    async def complete(
+        self, ctx: OpContext, item: WorkItem, result: Any = None, *, then: Sequence[WorkItem] = ()
+    ) -> None:
         ctx.require(Permission.WORK_SETTLE)
-        await self._settle_one(ctx, rules.done(item, result))
+        await self._settle_one(ctx, with_follow_ups_stamped(ctx, rules.done(item, result, then)))
 
     @override
     async def fail(self, ctx: OpContext, item: WorkItem, error: BaseException | str) -> None:
@@ -118,9 +123,10 @@ class WorkHolderImpl(WorkPart, WorkHolderInterface):
     async def settle_many(self, settlements: Sequence[tuple[OpContext, Settlement]]) -> tuple[Settled, ...]:
         for ctx, _ in settlements:
             ctx.require(Permission.WORK_SETTLE)
-        pairs = [(ctx.org_id, settlement) for ctx, settlement in settlements]
+        ready = [(ctx, _fitting(ctx, settlement)) for ctx, settlement in settlements]
+        pairs = [(ctx.org_id, settlement) for ctx, settlement in ready]
         settled, refusal = await self._settle_batch(pairs) if pairs else ((), None)
-        await self._name_failed([(ctx, end, each) for (ctx, end), each in zip(settlements, settled, strict=False)])
+        await self._follow([(ctx, end, each) for (ctx, end), each in zip(ready, settled, strict=False)])
         if refusal is not None:
             raise refusal
         return settled
@@ -158,24 +164,30 @@ class WorkHolderImpl(WorkPart, WorkHolderInterface):
             return await retried(lambda: self._storage.write_item(org_id, settlement))
         except Unavailable:
             raise
-        except PlatformException:
-            bare = settlement.model_copy(update={"last_error": NOT_STORABLE, "result_json": None, "until": None})
+        except PlatformException as error:
+            bare = _bare(settlement, error)
             return await retried(lambda: self._storage.write_item(org_id, bare))
 
     async def _settle_one(self, ctx: OpContext, settlement: Settlement) -> None:
         settled = await self._settle_whatever(ctx.org_id, settlement)
         if not settled.is_recorded:
             raise _claim_lost(settlement.item_id)
-        await self._name_failed([(ctx, settlement, settled)])
+        await self._follow([(ctx, settlement, settled)])
 
-    async def _name_failed(self, ends: Sequence[tuple[OpContext, Settlement, Settled]]) -> None:
+    async def _follow(self, ends: Sequence[tuple[OpContext, Settlement, Settled]]) -> None:
+        """Do what a recorded settlement is followed by: dead letters are named, lanes are woken, news are told."""
+        recorded = [each for each in ends if each[2].is_recorded]
         await self._name_dead_letters(
             [
                 (ctx, dead_letter(end.item_id, end.kind, end.error_code))
-                for ctx, end, settled in ends
+                for ctx, end, settled in recorded
                 if settled.status is WorkStatus.FAILED
             ]
         )
+        wake_lanes(self._wakeups, [item for _, end, _ in recorded for item in end.then])
+        # Where nobody listens, a batch without bundles costs nothing here.
+        told = recorded if self._news.wants_ends else [each for each in recorded if each[2].settled_bundle_id]
+        await self._tell([Ended.by(ctx.org_id, end, settled) for ctx, end, settled in told])
 
     @override
     async def renew_many(self, renewals: Sequence[tuple[OpContext, Renewal]], lease: timedelta) -> tuple[Renewed, ...]:
@@ -185,6 +197,21 @@ class WorkHolderImpl(WorkPart, WorkHolderInterface):
             return ()
         pairs = [(ctx.org_id, renewal) for ctx, renewal in renewals]
         return await self._storage.extend_leases(pairs, _refuse_no_lease(lease))
+
+
+def _fitting(ctx: OpContext, settlement: Settlement) -> Settlement:
+    """Return the settlement with its follow-ups as they are written, or a dead letter where one does not fit."""
+    try:
+        return with_follow_ups_stamped(ctx, settlement)
+    except PlatformException as error:
+        return rules.unfit(settlement, error)
+
+
+def _bare(settlement: Settlement, error: PlatformException) -> Settlement:
+    """Return the settlement without what the database may have refused in it."""
+    if settlement.then:
+        return rules.unfit(settlement, error)
+    return settlement.model_copy(update={"last_error": NOT_STORABLE, "result_json": None, "until": None})
 
 
 def _claim_lost(item_id: UUID) -> WorkClaimLost:

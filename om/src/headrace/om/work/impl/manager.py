@@ -1,5 +1,6 @@
 """The work manager: its parts, one for each reader of the interface."""
 
+from headrace.om.work.impl.bundles import WorkBundleImpl
 from headrace.om.work.impl.enqueue import WorkEnqueueImpl
 from headrace.om.work.impl.holding import WorkHolderImpl
 from headrace.om.work.impl.operating import WorkOperatorImpl
@@ -7,5 +8,7 @@ from headrace.om.work.impl.sweeping import WorkSweepImpl
 from headrace.om.work.manager import WorkManagerInterface
 
 
-class WorkManagerImpl(WorkEnqueueImpl, WorkHolderImpl, WorkOperatorImpl, WorkSweepImpl, WorkManagerInterface):
+class WorkManagerImpl(
+    WorkEnqueueImpl, WorkHolderImpl, WorkOperatorImpl, WorkBundleImpl, WorkSweepImpl, WorkManagerInterface
+):
     """The work queue over any storage; see `impl.parts.WorkParts` for what it is built from."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import batched
 from uuid import UUID
 
+from headrace.infra.topics import TopicsInterface
 from headrace.infra.topics.wakeups import CoalescedWakeups
 from headrace.om.audit import AuditManagerInterface
 from headrace.om.audit.types.audit_entry import AuditEntry
@@ -14,8 +15,10 @@ from headrace.om.context import OpContext
 from headrace.om.exceptions import PlatformException
 from headrace.om.paging import DEFAULT_SWEEP_LIMIT, MAX_PAGE
 from headrace.om.tenancy import TenancyManagerInterface
+from headrace.om.work.impl.news import Ended, WorkNews
 from headrace.om.work.rules import MAX_CRASHES
 from headrace.om.work.storage import WorkStorageInterface
+from headrace.om.work.types.bundle import BundleStatus
 from headrace.om.work.types.kinds import WorkKind
 
 logger = logging.getLogger(__name__)
@@ -30,18 +33,22 @@ class WorkParts:
         tenancy: Whose transitions give claimed work and sweeps their contexts.
         audit: Where dead letters are named.
         wakeups: How lanes are woken.
+        topics: Where ends are told of, and heard of by who waits.
         on_dead_letter: Called once for each dead letter, for a metric; must not raise.
         max_crashes: Claims in a row that may end in a passed lease before an item becomes a dead letter; 1 or more.
         sweep_limit: Rows of one tenant that one call of the sweep moves at most; 1 or more.
+        tells_settlements: Whether settled batches are told of even where it is not known that somebody listens.
     """
 
     storage: WorkStorageInterface
     tenancy: TenancyManagerInterface
     audit: AuditManagerInterface
     wakeups: CoalescedWakeups
+    topics: TopicsInterface
     on_dead_letter: Callable[[WorkKind], None]
     max_crashes: int = MAX_CRASHES
     sweep_limit: int = DEFAULT_SWEEP_LIMIT
+    tells_settlements: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +67,7 @@ class WorkPart:
         self._tenancy = parts.tenancy
         self._audit = parts.audit
         self._wakeups = parts.wakeups
+        self._news = WorkNews(parts.topics, tells_settlements=parts.tells_settlements)
         self._on_dead_letter = parts.on_dead_letter
         self._max_crashes = parts.max_crashes
         self._sweep_limit = parts.sweep_limit
@@ -77,6 +85,29 @@ class WorkPart:
             except PlatformException as error:
                 ids = ", ".join(str(letter.entry.target_id) for _, letter in page)
                 logger.error("dead letters %s could not be named in the audit: %s", ids, error)  # noqa: TRY400 - known kind, no trace needed
+
+    async def _tell(self, ends: Sequence[Ended]) -> None:
+        """Tell how items ended, wake the lane of what follows their bundles, and tell of those that have settled.
+
+        What is lost here is found by the next poll; nothing is raised.
+        """
+        for org_id, bundle_id in {(each.org_id, each.bundle_id) for each in ends}:
+            if bundle_id is not None:
+                await self._tell_of_bundle(org_id, bundle_id)
+        if self._news.wants_ends:
+            await self._news.tell_ends(ends)
+
+    async def _tell_of_bundle(self, org_id: UUID, bundle_id: UUID) -> None:
+        try:
+            bundle = await self._storage.read_bundle(org_id, bundle_id)
+        except PlatformException as error:
+            logger.warning("bundle %s may have settled, and nobody is told: %s", bundle_id, error)
+            return
+        if bundle is None or bundle.status is not BundleStatus.SETTLED:
+            return
+        if bundle.on_settled is not None:
+            self._wakeups.wake(bundle.on_settled.lane, 1)
+        await self._news.tell_bundle(org_id, bundle)
 
 
 def dead_letter(item_id: UUID, kind: WorkKind, code: str | None) -> DeadLetter:

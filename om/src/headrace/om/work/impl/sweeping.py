@@ -7,6 +7,7 @@ from uuid import UUID
 
 from headrace.om.context import OpContext, Permission, RequestContext
 from headrace.om.paging import all_ids, checked_limit
+from headrace.om.work.impl.news import Ended
 from headrace.om.work.impl.parts import WorkPart, dead_letter
 from headrace.om.work.manager import WorkSweepInterface
 from headrace.om.work.types.queries import WorkGauges
@@ -37,12 +38,18 @@ class WorkSweepImpl(WorkPart, WorkSweepInterface):
             self._wakeups.wake(lane, num_items)
         failed = [item for item in moved if item.status is WorkStatus.FAILED]
         await self._name_dead_letters([(ctx, dead_letter(item.id, item.kind, item.error_code)) for item in failed])
+        await self._tell([Ended.of(ctx.org_id, item, "requeued") for item in moved])
         return len(moved)
 
     @override
     async def purge_items(self, ctx: OpContext, older_than: timedelta) -> int:
         ctx.require(Permission.WORK_SWEEP)
-        return await self._storage.purge_items(ctx.org_id, older_than, self._sweep_limit)
+        return await self._purge(ctx.org_id, older_than)
+
+    async def _purge(self, org_id: UUID, older_than: timedelta) -> int:
+        """Remove items, then the bundles that none is left of."""
+        num_items = await self._storage.purge_items(org_id, older_than, self._sweep_limit)
+        return num_items + await self._storage.purge_bundles(org_id, older_than, self._sweep_limit)
 
     @override
     async def get_orphaned_orgs(self, rctx: RequestContext) -> frozenset[UUID]:
@@ -56,7 +63,9 @@ class WorkSweepImpl(WorkPart, WorkSweepInterface):
 
     @override
     async def purge_orphaned(self, org_id: UUID, older_than: timedelta) -> int:
-        return await self._storage.purge_items(org_id, older_than, self._sweep_limit)
+        num_items = await self._storage.purge_items(org_id, older_than, self._sweep_limit)
+        # The tenant is found by its items alone: with the last of them its bundles go too, however young they are.
+        return num_items + await self._storage.purge_bundles(org_id, timedelta(0), self._sweep_limit)
 
     @override
     async def read_gauges(self, rctx: RequestContext) -> WorkGauges:

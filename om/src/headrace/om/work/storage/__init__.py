@@ -6,8 +6,18 @@ from datetime import timedelta
 from uuid import UUID
 
 from headrace.om.storage.outcomes import InsertOutcome
+from headrace.om.work.types.bundle import BundleFilter, WorkBundle
+from headrace.om.work.types.control import WorkControl, WorkControls
 from headrace.om.work.types.kinds import WorkKind
-from headrace.om.work.types.queries import ClaimedRow, CreatedItem, WorkFilter, WorkGauges, WorkStatusReport
+from headrace.om.work.types.queries import (
+    ClaimedRow,
+    CreatedBundle,
+    CreatedItem,
+    RetriedItem,
+    WorkFilter,
+    WorkGauges,
+    WorkStatusReport,
+)
 from headrace.om.work.types.settlement import Renewal, Renewed, Settled, Settlement
 from headrace.om.work.types.work_item import WorkItem
 
@@ -17,12 +27,15 @@ class WorkItemStorageInterface(ABC):
 
     @abstractmethod
     async def create_item(self, org_id: UUID, item: WorkItem) -> InsertOutcome:
-        """Insert the item, or report that its id or its idempotency key is there; touches no existing row."""
+        """Insert the item, or report that its id, its key or its uniqueness is there; touches no existing row."""
         ...
 
     @abstractmethod
     async def create_items(self, org_id: UUID, items: Sequence[WorkItem]) -> tuple[CreatedItem, ...]:
-        """Insert many in one statement; report each, in the given order. Of two with one key the first stays.
+        """Insert many in one statement; report each, in the given order.
+
+        Of two with one key, or that agree in what they are unique for, the first stays. What an item is unique for
+        is taken only by items that have not settled.
 
         Args:
             org_id: The tenant.
@@ -54,17 +67,42 @@ class WorkItemStorageInterface(ABC):
 
     @abstractmethod
     async def cancel_item(self, org_id: UUID, item_id: UUID) -> WorkItem | None:
-        """Cancel a queued item, or flag a claimed one; return it. None: no such item, or settled."""
+        """Cancel a queued item, or flag a claimed one; return it. None: no such item, or settled.
+
+        One that ends here counts in its bundle.
+        """
         ...
 
     @abstractmethod
     async def retry_item(self, org_id: UUID, item_id: UUID) -> WorkItem | None:
-        """Queue a settled item again as if new; return it. None: no such item, or not settled."""
+        """Queue a settled item again as if new; return it. Uncounts it in its bundle, which opens again.
+
+        None: no such item, not settled, or an unsettled one agrees with it in what it is unique for.
+        """
         ...
 
     @abstractmethod
-    async def delete_item(self, org_id: UUID, item_id: UUID) -> bool:
-        """Remove an item that is not claimed; False: no such item, or claimed."""
+    async def retry_items(
+        self, org_id: UUID, where: WorkFilter, limit: int, after: UUID | None = None
+    ) -> tuple[RetriedItem, ...]:
+        """Queue settled items again as `retry_item` does: newest first, from below `after` on, at most `limit`.
+
+        One that may not be queued is reported and holds no other back; of two settled items that agree in what they
+        are unique for one at most is queued.
+        """
+        ...
+
+    @abstractmethod
+    async def delete_item(self, org_id: UUID, item_id: UUID) -> WorkItem | None:
+        """Remove an item that is not claimed; return it as it was. None: no such item, or claimed.
+
+        One that had not settled counts as cancelled in its bundle.
+        """
+        ...
+
+    @abstractmethod
+    async def delete_items(self, org_id: UUID, where: WorkFilter, limit: int) -> int:
+        """Remove settled items, oldest id first, at most `limit`; return how many. Their bundles' counts stay."""
         ...
 
 
@@ -86,13 +124,30 @@ class WorkClaimStorageInterface(ABC):
     async def claim_batch(
         self, lane: str, kinds: Sequence[WorkKind], worker_id: str, lease: timedelta, limit: int
     ) -> tuple[ClaimedRow, ...]:
-        """Take up to `limit` due items in one statement, passing over rows that others are claiming.
+        """Take up to `limit` due items that nothing holds back, passing over rows that others are claiming.
 
-        Highest priority first. Within one priority the kind whose oldest item has been due longest comes
-        first, and within a kind the item that has been due longest. The cost grows with the rows taken and
-        the priorities in use, not with settled, future or other lanes' and kinds' rows.
+        The claim goes round the tenants that have something due, beginning behind the one that it served last; each
+        gets an equal share, and what is left over goes to whoever has more. Of one tenant the highest priority comes
+        first, then the kind whose oldest item has been due longest, then the item that has been. Items enqueued
+        with fair share off are taken together, as if one tenant had them all.
+
+        Items with a key take turns within their tenant, whichever key has had none for longest being about as likely
+        as any other: priority orders the items of one concurrency key, and ordering keys go by their own order. No
+        item is taken beyond a limit or a rate, past the head of its ordering key, or out of a pause; and what is held
+        back holds up nothing else. What is counted is live claims.
+
+        The cost grows with the rows taken and, where something bounds claims, with what runs; not with settled,
+        future or other lanes' and kinds' rows.
 
         Takes no tenant, for the same reason as `claim_next`; each row comes with its tenant.
+        """
+        ...
+
+    @abstractmethod
+    def is_bounded(self, lane: str) -> bool:
+        """Return whether the last claim of this object in a lane met a limit, a rate, a pause or items with a key.
+
+        So that an end that may let others in wakes the lane. From memory; takes no tenant, since a lane has none.
         """
         ...
 
@@ -103,7 +158,11 @@ class WorkClaimStorageInterface(ABC):
 
     @abstractmethod
     async def settle_batch(self, settlements: Sequence[tuple[UUID, Settlement]]) -> tuple[Settled, ...]:
-        """Settle claims in one statement, each conditional on its own token; report each, in the given order.
+        """Settle claims, each conditional on its own token; report each, in the given order.
+
+        An item, its follow-ups and its bundle's counters are written together or not at all. Items without
+        follow-ups and bundle are written by one statement, those with them by a second one. A settlement that was
+        written before, by its own id, is reported as recorded, and nothing is written again.
 
         Takes no one tenant: a worker's claims belong to many, so each settlement comes with its tenant,
         and the statement matches tenant, id and token.
@@ -153,10 +212,10 @@ class WorkSweepStorageInterface(ABC):
 
     @abstractmethod
     async def read_orgs(self, limit: int, after: UUID | None = None) -> tuple[UUID, ...]:
-        """Return tenants that have items, of any status: at most `limit`, in their order, beginning behind `after`.
+        """Return tenants that have items or bundles: at most `limit`, in their order, beginning behind `after`.
 
-        Takes no tenant: whose items are here is what it finds out. The cost grows with the tenants returned, not
-        with their items.
+        Takes no tenant: whose rows are here is what it finds out. The cost grows with the tenants returned, not
+        with their rows.
         """
         ...
 
@@ -179,5 +238,86 @@ class WorkSweepStorageInterface(ABC):
         ...
 
 
-class WorkStorageInterface(WorkItemStorageInterface, WorkClaimStorageInterface, WorkSweepStorageInterface):
+class WorkBundleStorageInterface(ABC):
+    """Bundles of one tenant. Their counters move in whatever settles, retries or removes their items."""
+
+    @abstractmethod
+    async def create_bundle(self, org_id: UUID, bundle: WorkBundle, items: Sequence[WorkItem]) -> CreatedBundle:
+        """Insert the bundle and its items in one statement, all or nothing; touches no existing row.
+
+        Args:
+            org_id: The tenant.
+            bundle: With `num_items` of its own items.
+            items: One or more, each naming the bundle; no two with the same id, key or uniqueness.
+        """
+        ...
+
+    @abstractmethod
+    async def read_bundle(self, org_id: UUID, bundle_id: UUID) -> WorkBundle | None:
+        """Return the bundle, or None where the tenant has none of that id."""
+        ...
+
+    @abstractmethod
+    async def read_bundles(
+        self, org_id: UUID, where: BundleFilter, limit: int, after: UUID | None = None
+    ) -> tuple[WorkBundle, ...]:
+        """Return bundles by id, newest first, from below `after` on, at most `limit`."""
+        ...
+
+    @abstractmethod
+    async def delete_bundle(self, org_id: UUID, bundle_id: UUID) -> bool:
+        """Remove the bundle with all of its items, settled or not; nothing follows it.
+
+        False: no such bundle, or one of its items is claimed; nothing was removed.
+        """
+        ...
+
+    @abstractmethod
+    async def purge_bundles(self, org_id: UUID, older_than: timedelta, limit: int) -> int:
+        """Remove bundles settled longer ago than that and of which no item is left, oldest first; return how many."""
+        ...
+
+
+class WorkControlStorageInterface(ABC):
+    """What is said about claims. It is the platform's, so no method takes a tenant.
+
+    Every claim that begins after a change was written goes by it.
+    """
+
+    @abstractmethod
+    async def put_control(self, control: WorkControl, origin: str) -> None:
+        """Say it, in place of what was said about the same subject before; a rate's bucket keeps what is in it.
+
+        Takes no tenant: limits, rates and pauses are the platform's.
+
+        Args:
+            control: What is said.
+            origin: Who asked, for operators; 1-100 characters.
+        """
+        ...
+
+    @abstractmethod
+    async def delete_control(self, control: WorkControl) -> bool:
+        """Take back what is said about the control's subject, whatever its numbers; False: nothing was said.
+
+        Takes no tenant, as `put_control`.
+        """
+        ...
+
+    @abstractmethod
+    async def read_controls(self) -> WorkControls:
+        """Return everything that is said.
+
+        Takes no tenant, as `put_control`.
+        """
+        ...
+
+
+class WorkStorageInterface(
+    WorkItemStorageInterface,
+    WorkClaimStorageInterface,
+    WorkSweepStorageInterface,
+    WorkBundleStorageInterface,
+    WorkControlStorageInterface,
+):
     """The storage of the work queue."""

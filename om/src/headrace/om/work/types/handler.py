@@ -2,6 +2,7 @@
 
 import asyncio
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -55,7 +56,7 @@ class WorkHandlerInterface(ABC):
 
     @abstractmethod
     async def handle(self, ctx: OpContext, item: WorkItem) -> Any:  # noqa: ANN401 - any JSON value is a result
-        """Do the item's work and return its result (a JSON value, or None).
+        """Do the item's work and return its result: a JSON value, None, or `Done` with items that follow.
 
         It may run again with the same item: after a crash, a lost lease or a failure. It settles nothing
         itself; how it ends decides.
@@ -69,6 +70,21 @@ class WorkHandlerInterface(ABC):
             Exception: Anything else is a failed attempt.
         """
         ...
+
+
+class Done:
+    """What a handler returns when more work follows from its success.
+
+    Args:
+        result: The result, as without this.
+        then: Items that are enqueued in the transaction that settles this one: all of them, or, where the claim was
+            lost, none. One whose id or key is there already is left out. Who is named as having asked is who asked
+            for the item itself.
+    """
+
+    def __init__(self, result: Any = None, *, then: Sequence[WorkItem] = ()) -> None:  # noqa: ANN401 - any JSON value
+        self.result = result
+        self.then = tuple(then)
 
 
 class Steering(Exception):  # noqa: N818 - these are answers, not errors

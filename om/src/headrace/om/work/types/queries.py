@@ -18,6 +18,7 @@ class WorkFilter(Platform):
     kind: WorkKind | None = None
     lane: str | None = Field(default=None, max_length=100)
     origin: str | None = Field(default=None, max_length=100)
+    bundle_id: UUID | None = None
     started_before: AwareDatetime | None = None
     has_error: bool | None = None
 
@@ -55,7 +56,25 @@ class CreatedItem(Platform):
 
     outcome: InsertOutcome
     item_id: UUID
-    """The row that is there now: the item's own, or the one that had its id or key before."""
+    """The row that is there now: the item's own, or the one that had its id, its key or its uniqueness before."""
+
+
+class CreatedBundle(Platform):
+    """What an insert did with a bundle and its items, of which all were written or none."""
+
+    outcome: InsertOutcome
+    """INSERTED; ID_EXISTS: the bundle's id is there; KEY_EXISTS: an item's id, key or uniqueness is there."""
+    taken: tuple[CreatedItem, ...] = ()
+    """With KEY_EXISTS: what is there of each item, in the given order; INSERTED stands for one that is free."""
+
+
+class RetriedItem(Platform):
+    """What a retry of many did with one item."""
+
+    item_id: UUID
+    lane: str
+    is_queued: bool
+    """Whether it was queued again; False: an unsettled item agrees with it in what it is unique for."""
 
 
 class ClaimedRow(Platform):

@@ -1,15 +1,16 @@
 """How a claim ends: what the holder of a claim token asks the queue to record."""
 
+import json
 from datetime import timedelta
 from enum import StrEnum
-from typing import Self
+from typing import Any, Self
 from uuid import UUID
 
 from pydantic import AwareDatetime, Field, model_validator
 
-from headrace.om.base import Platform
+from headrace.om.base import Platform, new_id
 from headrace.om.work.types.kinds import WorkKind
-from headrace.om.work.types.work_item import WorkStatus
+from headrace.om.work.types.work_item import WorkItem, WorkStatus
 
 
 class Outcome(StrEnum):
@@ -49,11 +50,15 @@ _STATUS_AFTER = {
 class Settlement(Platform):
     """One claim's end, conditional on its token wherever it is written.
 
-    `last_error` and `result` hold text that the database takes, cleaned and bounded by `rules`.
+    `last_error` and `result` hold text that the database takes, cleaned and bounded by `rules`. Its own id is written
+    with it: when the answer to a write was lost, the same settlement written again is known as recorded.
     """
 
+    settlement_id: UUID = Field(default_factory=new_id)
     item_id: UUID
     kind: WorkKind
+    origin: str
+    bundle_id: UUID | None = None
     claim_token: UUID
     outcome: Outcome
     delay: timedelta = Field(default=timedelta(0), ge=timedelta(0), description="Until available, for queued ends")
@@ -61,6 +66,12 @@ class Settlement(Platform):
     last_error: str | None = None
     error_code: str | None = Field(default=None, max_length=100)
     result_json: str | None = None
+    then: tuple[WorkItem, ...] = Field(default=(), description="Enqueued with this settlement, or not at all")
+
+    @property
+    def result(self) -> Any:  # noqa: ANN401 - any JSON value
+        """What the handler returned, as it is stored."""
+        return None if self.result_json is None else json.loads(self.result_json)
 
     @model_validator(mode="after")
     def _delay_only_when_queued(self) -> Self:
@@ -78,6 +89,8 @@ class Settled(Platform):
 
     None: the token no longer holds the item and nothing was changed.
     """
+    settled_bundle_id: UUID | None = None
+    """The bundle that this item was the last open one of; it may have been opened again since."""
 
     @property
     def is_recorded(self) -> bool:

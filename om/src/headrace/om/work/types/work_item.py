@@ -1,10 +1,10 @@
 """The work item: one piece of durable background work, its statuses, its bounds."""
 
 from enum import StrEnum
-from typing import Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final, Self
 from uuid import UUID
 
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, Field, model_validator
 
 from headrace.om.base import PROVENANCE_FIELDS, FrozenMapping, Identifiable, Trackable
 from headrace.om.work.types.kinds import WorkKind
@@ -32,6 +32,10 @@ SETTLED_STATUSES: Final = frozenset({WorkStatus.DONE, WorkStatus.FAILED, WorkSta
 """The statuses that only a retry or a purge ends."""
 
 
+PayloadField = Annotated[str, Field(min_length=1, max_length=100)]
+"""The name of a field of the payload's model."""
+
+
 class WorkItem(Identifiable, Trackable):
     """One piece of durable work within a tenant; the tenant travels beside the item.
 
@@ -55,6 +59,8 @@ class WorkItem(Identifiable, Trackable):
         "started_at",
         "settled_at",
         "cancel_requested_at",
+        "bundle_id",
+        "unique_hash",
     }
 
     kind: WorkKind
@@ -62,6 +68,23 @@ class WorkItem(Identifiable, Trackable):
     origin: str = Field(min_length=1, max_length=100, description="Who asked, for operators")
     target_id: UUID | None = Field(default=None, description="The record that the work advances")
     idempotency_key: str | None = Field(default=None, min_length=1, max_length=200, description="Unique per tenant")
+    unique_for: tuple[PayloadField, ...] | None = Field(
+        default=None,
+        max_length=20,
+        description="Payload fields in which no two unsettled items of the kind agree; () allows one of the kind",
+    )
+    concurrency_key: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=200,
+        description="At most so many of an org's items with one key run at once as the kind's key limit says, else 1",
+    )
+    ordering_key: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=200,
+        description="An org's items with one key run one at a time, in the order in which they became due",
+    )
     request_id: UUID | None = None
     traceparent: str | None = Field(default=None, max_length=128)
     payload: FrozenMapping = Field(default_factory=FrozenMapping)
@@ -84,3 +107,11 @@ class WorkItem(Identifiable, Trackable):
     started_at: AwareDatetime | None = None
     settled_at: AwareDatetime | None = None
     cancel_requested_at: AwareDatetime | None = None
+    bundle_id: UUID | None = None
+    unique_hash: UUID | None = Field(default=None, description="What the fields of `unique_for` say, as a digest")
+
+    @model_validator(mode="after")
+    def _one_key_at_most(self) -> Self:
+        if self.concurrency_key is not None and self.ordering_key is not None:
+            raise ValueError("ordering_key: expected none beside concurrency_key; items in order run one at a time")
+        return self

@@ -15,3 +15,9 @@ class SecretsStoreMissing(PreconditionFailed):
     """A signing secret is to be generated and there is nowhere to keep it; nothing was written."""
 
     code: ClassVar[str] = "secrets_store_missing"
+
+
+class NotSettledInTime(PreconditionFailed):
+    """What was waited for has not settled within the time; nothing was changed."""
+
+    code: ClassVar[str] = "not_settled_in_time"

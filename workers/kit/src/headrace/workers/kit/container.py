@@ -98,7 +98,10 @@ def parts_for_tests(
 
 def _options(settings: WorkerSettings) -> ManagerOptions:
     return ManagerOptions(
-        principal_ttl=settings.principal_ttl, max_crashes=settings.max_crashes, sweep_limit=settings.sweep_limit
+        principal_ttl=settings.principal_ttl,
+        max_crashes=settings.max_crashes,
+        sweep_limit=settings.sweep_limit,
+        tells_settlements=settings.settlement_messages,
     )
 
 

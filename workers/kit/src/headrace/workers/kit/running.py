@@ -12,6 +12,7 @@ from headrace.infra.boot import log_context
 from headrace.infra.boot.tracing import TracingInterface
 from headrace.om.work import rules
 from headrace.om.work.registry import HandlerRegistry, RegisteredHandler
+from headrace.om.work.stamping import with_follow_ups_stamped
 from headrace.om.work.types.handler import Steering
 from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.settlement import Outcome, Settlement
@@ -106,7 +107,8 @@ class ItemRunner:
         registered = self._registry.find(claim.item.kind)
         if registered is None:
             return rules.released(claim.item, f"worker {self._worker} has no handler for {claim.item.kind}")
-        return rules.done(claim.item, await self._handled(claim, registered))
+        # Here, so that a follow-up that does not fit is the handler's own error, with its sentence.
+        return with_follow_ups_stamped(claim.ctx, rules.done(claim.item, await self._handled(claim, registered)))
 
     async def _handled(self, claim: HeldClaim, registered: RegisteredHandler) -> Any:  # noqa: ANN401 - any JSON value
         payload = registered.payload_of(claim.item)

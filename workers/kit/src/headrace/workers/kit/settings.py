@@ -152,6 +152,10 @@ class WorkerSettings(StorageSettings):
         within("0s", "1d"),
         Field(description="How long claims trust what they learned of an org and its members; 0s asks anew."),
     ] = DEFAULT_PRINCIPAL_TTL
+    settlement_messages: Annotated[
+        bool,
+        Field(description="Each settled batch is told of to other processes too, for those that wait for ends."),
+    ] = False
     heartbeat_file: Annotated[
         Path | None, Field(description="The file that the process beats into, for the healthcheck subcommand.")
     ] = None

@@ -158,8 +158,8 @@ class Settler:
             if answer.is_recorded:
                 self._metrics.note_settled(claim.item.kind, claim.settlement.outcome)
                 continue
+            # Our own earlier write, whose answer was lost on its way, would have been recognised as recorded.
             self._metrics.note_conflict(claim.item.kind)
-            # After a try whose answer was lost on the way this may be our own earlier write.
             ending = claim.settlement.outcome
             logger.warning(
                 "item %s was not held any more when it ended %s", claim.item.id, ending, extra=claim.identifiers

@@ -1,52 +1,42 @@
-"""Between a row of `queue.work_items` and a `WorkItem`: the one place that knows both."""
+"""From rows of `queue.work_items` and `queue.work_bundles` to items and bundles: the one place that knows both."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from headrace.om.base import FrozenMapping
-from headrace.om.encoding import encode_json
+from headrace.om.work.types.bundle import BundleStatus, FollowUp, WorkBundle
 from headrace.om.work.types.kinds import WorkKind
-from headrace.om.work.types.work_item import MAX_PAYLOAD_BYTES, WorkItem, WorkStatus
+from headrace.om.work.types.work_item import WorkItem, WorkStatus
 
 TAKEN_AS_THEY_ARE: Final = tuple(
-    name for name in WorkItem.model_fields if name not in {"kind", "status", "payload", "result"}
+    name for name in WorkItem.model_fields if name not in {"kind", "status", "payload", "result", "unique_for"}
 )
+BUNDLE_TAKEN: Final = tuple(name for name in WorkBundle.model_fields if name not in {"status", "on_settled"})
 
 
 def item_of(row: Mapping[str, Any]) -> WorkItem:
     """Return the item that a row holds; it was validated when it was written, so it is not validated again."""
     return WorkItem.model_construct(
-        kind=WorkKind(row["kind"]),
+        kind=WorkKind.read(row["kind"]),
         status=WorkStatus(row["status"]),
         payload=FrozenMapping(json.loads(row["payload"])),
         result=None if row["result"] is None else json.loads(row["result"]),
+        unique_for=None if row["unique_for"] is None else tuple(row["unique_for"]),
         **{name: row[name] for name in TAKEN_AS_THEY_ARE},
     )
 
 
-def payload_json(item: WorkItem) -> str:
-    """Return the payload as JSON text, refusing what the database cannot hold."""
-    return encode_json("payload", item.payload.thawed(), limit_bytes=MAX_PAYLOAD_BYTES)
-
-
-def insert_columns(items: Sequence[WorkItem]) -> tuple[list[Any], ...]:
-    """Return the items as the arrays that `CREATE_ITEMS` takes after the tenant, column by column."""
-    return (
-        [item.id for item in items],
-        [item.kind.value for item in items],
-        [item.lane for item in items],
-        [item.origin for item in items],
-        [item.target_id for item in items],
-        [item.idempotency_key for item in items],
-        [item.request_id for item in items],
-        [item.traceparent for item in items],
-        [payload_json(item) for item in items],
-        [item.priority for item in items],
-        [item.available_at for item in items],
-        [item.max_attempts for item in items],
-        [item.created_at for item in items],
-        [item.created_by for item in items],
-        [item.updated_at for item in items],
-        [item.updated_by for item in items],
+def bundle_of(row: Mapping[str, Any]) -> WorkBundle:
+    """Return the bundle that a row holds, not validated again either."""
+    wanted = None if row["on_settled"] is None else json.loads(row["on_settled"])
+    return WorkBundle.model_construct(
+        status=BundleStatus(row["status"]),
+        on_settled=None if wanted is None else _follow_up(wanted),
+        **{name: row[name] for name in BUNDLE_TAKEN},
     )
+
+
+def _follow_up(wanted: Mapping[str, Any]) -> FollowUp:
+    own = {"kind": WorkKind.read(wanted["kind"]), "payload": FrozenMapping(wanted["payload"])}
+    return FollowUp.model_construct(**{**wanted, **own})

@@ -4,8 +4,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import DateTime, Float, Integer, SmallInteger, Text, Uuid, text
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy import BigInteger, DateTime, Float, Integer, SmallInteger, Text, Uuid, text
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from headrace.om.storage.tables import Table
@@ -45,6 +45,14 @@ class WorkItemTable(Table):
     started_at: Mapped[datetime | None] = mapped_column(INSTANT)
     settled_at: Mapped[datetime | None] = mapped_column(INSTANT)
     cancel_requested_at: Mapped[datetime | None] = mapped_column(INSTANT)
+    bundle_id: Mapped[UUID | None] = mapped_column(Uuid)
+    unique_for: Mapped[list[str] | None] = mapped_column(ARRAY(Text))
+    unique_hash: Mapped[UUID | None] = mapped_column(Uuid)
+    settlement_id: Mapped[UUID | None] = mapped_column(Uuid)
+    concurrency_key: Mapped[str | None] = mapped_column(Text)
+    ordering_key: Mapped[str | None] = mapped_column(Text)
+    turn: Mapped[UUID | None] = mapped_column(Uuid)
+    line: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
     created_at: Mapped[datetime] = mapped_column(INSTANT)
     created_by: Mapped[UUID] = mapped_column(Uuid)
     updated_at: Mapped[datetime] = mapped_column(INSTANT)

@@ -7,9 +7,10 @@ from uuid import UUID
 
 from headrace.om.base import FrozenMapping, utcnow
 from headrace.om.work.types.kinds import WorkKind
-from headrace.om.work.types.queries import WorkFilter
+from headrace.om.work.types.queries import RetriedItem, WorkFilter
 from headrace.om.work.types.work_item import WorkItem
 from headrace.workers.console.actions.session import Session
+from headrace.workers.console.exceptions import NotSettledInTime
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class WorkWish:
     priority: int | None
     idempotency_key: str | None
     max_attempts: int | None
+    unique_for: tuple[str, ...] | None
 
     def item(self) -> WorkItem:
         """Return the item.
@@ -36,6 +38,7 @@ class WorkWish:
             "priority": self.priority,
             "idempotency_key": self.idempotency_key,
             "max_attempts": self.max_attempts,
+            "unique_for": self.unique_for,
             "available_at": utcnow() + self.delay if self.delay else None,
         }
         return WorkItem.model_validate(
@@ -67,6 +70,31 @@ async def get_item(session: Session, item_id: UUID) -> WorkItem:
 async def retry(session: Session, item_id: UUID) -> WorkItem:
     """Queue a settled item again."""
     return await session.managers.work.retry(session.ctx, item_id)
+
+
+async def retry_many(
+    session: Session, where: WorkFilter, limit: int, after: UUID | None
+) -> tuple[tuple[RetriedItem, ...], UUID | None]:
+    """Queue a page of settled items again; return what became of each, and after which id the next page begins."""
+    retried = await session.managers.work.retry_many(session.ctx, where, limit, after)
+    return retried, retried[-1].item_id if len(retried) == limit else None
+
+
+async def delete_finished(session: Session, where: WorkFilter, limit: int) -> int:
+    """Remove settled items; return how many."""
+    return await session.managers.work.delete_finished(session.ctx, where, limit)
+
+
+async def wait(session: Session, item_id: UUID, limit: timedelta) -> WorkItem:
+    """Return the item once it has settled.
+
+    Raises:
+        NotSettledInTime: It has not within the limit.
+    """
+    item = await session.managers.work.wait_settled(session.ctx, item_id, limit)
+    if item.settled_at is None:
+        raise NotSettledInTime(f"item {item.id} is still {item.status} after {item.attempts} attempts")
+    return item
 
 
 async def cancel(session: Session, item_id: UUID) -> WorkItem:

@@ -32,7 +32,7 @@ def read_optional_id(text: str | None) -> UUID | None:
     return None if text is None else read_id(text)
 
 
-def read_delay(text: str) -> timedelta:
+def read_delay(text: str, option: str = "--delay") -> timedelta:
     """Return the duration that the text says, such as 5m.
 
     Raises:
@@ -43,7 +43,7 @@ def read_delay(text: str) -> timedelta:
     try:
         return parse_duration(text)
     except ValueError as error:
-        raise typer.BadParameter(f"{error}, got {text!r}", param_hint="--delay") from None
+        raise typer.BadParameter(f"{error}, got {text!r}", param_hint=option) from None
 
 
 def read_instant(text: str, option: str) -> datetime:

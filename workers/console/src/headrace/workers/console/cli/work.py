@@ -1,10 +1,22 @@
 """`headrace work ...`."""
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
+from headrace.workers.console.cli import bundles
 from headrace.workers.console.cli.entry import ask
+from headrace.workers.console.cli.filters import (
+    BundleFilterOption,
+    FilterWords,
+    HasError,
+    KindFilter,
+    Lane,
+    OriginFilter,
+    StartedBefore,
+    StatusFilter,
+)
 from headrace.workers.console.cli.options import (
     After,
     ItemId,
@@ -13,32 +25,42 @@ from headrace.workers.console.cli.options import (
     one_of,
     read_delay,
     read_id,
-    read_instant,
     read_optional_id,
 )
 from headrace.workers.console.cli.screen import Line, answer
 from headrace.workers.console.cli.sources import read_json_object
-from headrace.workers.console.views.work import item_document, item_fields, items_document, items_rows
+from headrace.workers.console.views.bundles import bundle_document, bundle_fields
+from headrace.workers.console.views.work import (
+    item_document,
+    item_fields,
+    items_document,
+    items_rows,
+    retried_document,
+    retried_line,
+)
 
 group = typer.Typer(help="Work items.", no_args_is_help=True, rich_markup_mode=None)
 
 Kind = Annotated[str, typer.Argument(metavar="KIND", help="What to do, such as NOOP.")]
 Payload = Annotated[str, typer.Option(help="A JSON object; - reads it from standard input, @FILE from a file.")]
-Lane = Annotated[str | None, typer.Option(help="The lane.")]
 Priority = Annotated[int | None, typer.Option(min=-32768, max=32767, help="Higher goes first.")]
 Delay = Annotated[str, typer.Option(help="Not before this long from now, such as 5m.")]
 Key = Annotated[str | None, typer.Option(help="Idempotency key: a second enqueue under it finds the first.")]
+UniqueFor = Annotated[
+    list[str] | None,
+    typer.Option(metavar="FIELD", help="While an unsettled item of the kind agrees in this payload field, find that."),
+]
 MaxAttempts = Annotated[int | None, typer.Option(min=1, max=10_000, help="Attempts at most.")]
 Origin = Annotated[str, typer.Option(help="Who asks, for operators.")]
-StatusFilter = Annotated[str | None, typer.Option("--status", help="Only items of this status.")]
-KindFilter = Annotated[str | None, typer.Option("--kind", help="Only items of this kind.")]
-OriginFilter = Annotated[str | None, typer.Option("--origin", help="Only items of this origin.")]
-StartedBefore = Annotated[str | None, typer.Option(metavar="INSTANT", help="Only items first claimed before this.")]
-HasError = Annotated[bool | None, typer.Option("--with-error/--without-error", help="Only items with, or without.")]
+ByFilter = Annotated[bool, typer.Option("--filter", help="Retry every settled item that the other options choose.")]
+OptionalItemId = Annotated[str | None, typer.Argument(metavar="[ID]", help="The work item's id.")]
+ForBundle = Annotated[bool, typer.Option("--bundle", help="The id is a bundle's.")]
+Timeout = Annotated[str, typer.Option(help="How long to wait at most, such as 5m.")]
 
 
 def register(app: typer.Typer) -> None:
     """Add the group."""
+    group.add_typer(bundles.group, name="bundles")
     app.add_typer(group, name="work")
 
 
@@ -52,6 +74,7 @@ def enqueue(  # noqa: PLR0913 - the options of the command line
     priority: Priority = None,
     delay: Delay = "0s",
     key: Key = None,
+    unique_for: UniqueFor = None,
     max_attempts: MaxAttempts = None,
     origin: Origin = "console",
     as_json: Json = False,
@@ -69,6 +92,7 @@ def enqueue(  # noqa: PLR0913 - the options of the command line
         priority=priority,
         idempotency_key=key,
         max_attempts=max_attempts,
+        unique_for=tuple(unique_for) if unique_for else None,
     )
     item, is_new = ask(context, lambda session: work.enqueue(session, wish))
     said = f"{'enqueued' if is_new else 'was there already under its key'}: {item.kind} {item.id}, {item.status}"
@@ -83,6 +107,7 @@ def list_items(  # noqa: PLR0913 - the options of the command line
     kind: KindFilter = None,
     lane: Lane = None,
     origin: OriginFilter = None,
+    bundle: BundleFilterOption = None,
     started_before: StartedBefore = None,
     has_error: HasError = None,
     limit: Limit = 50,
@@ -90,19 +115,9 @@ def list_items(  # noqa: PLR0913 - the options of the command line
     as_json: Json = False,
 ) -> None:
     """List work items, newest first."""
-    from headrace.om.work.types.kinds import WorkKind  # noqa: PLC0415 - start-up stays fast
-    from headrace.om.work.types.queries import WorkFilter  # noqa: PLC0415 - start-up stays fast
-    from headrace.om.work.types.work_item import WorkStatus  # noqa: PLC0415 - start-up stays fast
     from headrace.workers.console.actions import work  # noqa: PLC0415 - start-up stays fast
 
-    where = WorkFilter(
-        status=None if status is None else one_of(status, WorkStatus, "status"),
-        kind=None if kind is None else one_of(kind, WorkKind, "kind"),
-        lane=lane,
-        origin=origin,
-        started_before=None if started_before is None else read_instant(started_before, "--started-before"),
-        has_error=has_error,
-    )
+    where = FilterWords(status, kind, lane, origin, bundle, started_before, has_error).read()
     begin = read_optional_id(after)
     items, next_id = ask(context, lambda session: work.get_items(session, where, limit, begin))
     more = () if next_id is None else (Line(f"more: --after {next_id}"),)
@@ -120,13 +135,88 @@ def show(context: typer.Context, item_id: ItemId, *, as_json: Json = False) -> N
 
 
 @group.command("retry")
-def retry(context: typer.Context, item_id: ItemId, *, as_json: Json = False) -> None:
-    """Queue a settled work item again, with fresh attempts."""
+def retry(  # noqa: PLR0913 - the options of the command line
+    context: typer.Context,
+    item_id: OptionalItemId = None,
+    *,
+    by_filter: ByFilter = False,
+    status: StatusFilter = None,
+    kind: KindFilter = None,
+    lane: Lane = None,
+    origin: OriginFilter = None,
+    bundle: BundleFilterOption = None,
+    started_before: StartedBefore = None,
+    has_error: HasError = None,
+    limit: Limit = 1000,
+    after: After = None,
+    as_json: Json = False,
+) -> None:
+    """Queue a settled item again, with fresh attempts; with --filter many, failed ones where no status is given."""
     from headrace.workers.console.actions import work  # noqa: PLC0415 - start-up stays fast
 
-    wanted = read_id(item_id)
-    item = ask(context, lambda session: work.retry(session, wanted))
-    answer({"item": item_document(item)}, Line(f"{item.kind} {item.id} is {item.status} again"), as_json=as_json)
+    if by_filter == (item_id is not None):
+        raise typer.BadParameter("expected the id of one item, or --filter with what chooses many")
+    words = FilterWords(status, kind, lane, origin, bundle, started_before, has_error)
+    if item_id is not None:
+        _refuse_filter(words)
+        wanted = read_id(item_id)
+        item = ask(context, lambda session: work.retry(session, wanted))
+        answer({"item": item_document(item)}, Line(f"{item.kind} {item.id} is {item.status} again"), as_json=as_json)
+        return
+    where, begin = replace(words, status=status or "failed").read(), read_optional_id(after)
+    retried, next_id = ask(context, lambda session: work.retry_many(session, where, limit, begin))
+    more = () if next_id is None else (Line(f"more: --after {next_id}"),)
+    answer(retried_document(retried, next_id), retried_line(retried), *more, as_json=as_json)
+
+
+def _refuse_filter(words: FilterWords) -> None:
+    if words != FilterWords():
+        raise typer.BadParameter("options that choose many items go with --filter, not with the id of one")
+
+
+@group.command("delete-finished")
+def delete_finished(  # noqa: PLR0913 - the options of the command line
+    context: typer.Context,
+    *,
+    status: StatusFilter = None,
+    kind: KindFilter = None,
+    lane: Lane = None,
+    origin: OriginFilter = None,
+    bundle: BundleFilterOption = None,
+    started_before: StartedBefore = None,
+    has_error: HasError = None,
+    limit: Limit = 1000,
+    as_json: Json = False,
+) -> None:
+    """Remove settled work items, oldest first."""
+    from headrace.workers.console.actions import work  # noqa: PLC0415 - start-up stays fast
+
+    where = FilterWords(status, kind, lane, origin, bundle, started_before, has_error).read()
+    num_deleted = ask(context, lambda session: work.delete_finished(session, where, limit))
+    more = (Line("there may be more: run it again"),) if num_deleted == limit else ()
+    answer({"num_deleted": num_deleted}, Line(f"{num_deleted} items are gone"), *more, as_json=as_json)
+
+
+@group.command("wait")
+def wait(
+    context: typer.Context,
+    item_id: ItemId,
+    *,
+    for_bundle: ForBundle = False,
+    timeout: Timeout = "1m",
+    as_json: Json = False,
+) -> None:
+    """Wait until a work item has settled, however it ends, or with --bundle until all items of a bundle have."""
+    from headrace.workers.console.actions import bundles as bundle_actions  # noqa: PLC0415 - start-up stays fast
+    from headrace.workers.console.actions import work  # noqa: PLC0415 - likewise
+
+    wanted, limit = read_id(item_id), read_delay(timeout, "--timeout")
+    if for_bundle:
+        bundle = ask(context, lambda session: bundle_actions.wait(session, wanted, limit))
+        answer({"bundle": bundle_document(bundle)}, bundle_fields(bundle), as_json=as_json)
+        return
+    item = ask(context, lambda session: work.wait(session, wanted, limit))
+    answer({"item": item_document(item)}, Line(f"{item.kind} {item.id} is {item.status}"), as_json=as_json)
 
 
 @group.command("cancel")

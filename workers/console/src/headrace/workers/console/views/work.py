@@ -3,12 +3,13 @@
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from headrace.workers.console.cli.screen import Fields, Rows
+from headrace.workers.console.cli.screen import Fields, Line, Rows
 from headrace.workers.console.views.values import first_line, shown_instant, shown_json, shown_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from headrace.om.work.types.queries import RetriedItem
     from headrace.om.work.types.work_item import WorkItem
 
 COLUMNS: Final = ("ID", "STATUS", "KIND", "LANE", "ATTEMPTS", "UPDATED", "ERROR")
@@ -27,6 +28,21 @@ def items_document(items: "Sequence[WorkItem]", next_id: UUID | None) -> dict[st
 def items_rows(items: "Sequence[WorkItem]") -> Rows:
     """Return a page of items as a table."""
     return Rows(COLUMNS, [_row(item) for item in items], empty="no work item is like that")
+
+
+def retried_document(retried: "Sequence[RetriedItem]", next_id: UUID | None) -> dict[str, Any]:
+    """Return what became of each item of a retry as a document."""
+    items = [{"item_id": str(each.item_id), "is_queued": each.is_queued} for each in retried]
+    queued = sum(each.is_queued for each in retried)
+    return {"items": items, "num_queued": queued, "next": None if next_id is None else str(next_id)}
+
+
+def retried_line(retried: "Sequence[RetriedItem]") -> Line:
+    """Return what became of a retry in a sentence."""
+    queued = sum(each.is_queued for each in retried)
+    said = f"{queued} items are queued again"
+    held = len(retried) - queued
+    return Line(said if not held else f"{said}; {held} stay: an unsettled item agrees with each of them")
 
 
 def item_fields(item: "WorkItem") -> Fields:
