@@ -106,8 +106,8 @@ def test_an_item_is_done_by_the_worker_that_runs(tree: Path, settings: dict[str,
     settings["HEADRACE_API_KEY"] = ask(tree, settings, "seed")["token"]
     with running(tree, settings) as process:
         enqueue = ("work", "enqueue", KIND, "--lane", "bulk", "--payload", json.dumps(PAYLOAD))
-        item_id = ask(tree, settings, *enqueue)["id"]
-        assert holds_within(lambda: ask(tree, settings, "work", "show", item_id)["status"] == "done", READY)
+        item_id = ask(tree, settings, *enqueue)["item"]["id"]
+        assert holds_within(lambda: ask(tree, settings, "work", "show", item_id)["item"]["status"] == "done", READY)
         assert WORKER in json.dumps(ask(tree, settings, "status"))
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=READY.total_seconds()) == 0

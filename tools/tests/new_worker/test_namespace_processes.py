@@ -32,7 +32,6 @@ def test_the_whole_tree_is_as_it_was_and_its_gate_is_green_when_the_namespace_wa
     assert lasting_changes(tree, before) == []
     run_in(tree, "ruff", "check", "--no-cache", "om", "infra")
     run_in(tree, "ruff", "format", "--no-cache", "--check", "om", "infra")
-    run_in(tree, "headrace.tools.arch_check")
     run_in(tree, "mypy", "om/src")
     run_in(tree, "pytest", "-q", "-p", "no:cacheprovider", "om/tests/unit")
 
@@ -47,5 +46,4 @@ def test_the_code_is_formatted_and_passes_its_tests_when_the_tree_has_another_ro
     give_namespace(tree, ROOT)
     assert lasting_changes(tree, before) == []
     assert (tree / "om/src/acme/om/work/manager.py").is_file()
-    run_in(tree, "acme.tools.arch_check")
     run_in(tree, "pytest", "-q", "-p", "no:cacheprovider", "om/tests/unit", "infra/tests/topics/test_wakeups.py")

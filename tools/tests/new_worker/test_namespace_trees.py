@@ -1,14 +1,21 @@
 """A tree without the namespace gets it whole, as the repository has it, or is told what is in the way."""
 
+import runpy
 import shutil
-from pathlib import Path, PurePosixPath
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
+from headrace.tools.new_worker.exceptions import TreeError
 from headrace.tools.new_worker.namespace import namespace_plan, strip_namespace
 from headrace.tools.new_worker.namespace.source import find_source
 from headrace.tools.new_worker.plan import FileState
 from headrace.tools.new_worker.tree import Tree
+from tools.tests.new_worker.namespace_shares import text_of
 from tools.tests.new_worker.namespace_trees import CONCERNED, ROOT, copy_repository, give_namespace, plan_namespace
 from tools.tests.new_worker.trees import lasting_changes, state_of
 
@@ -129,11 +136,47 @@ def test_tests_of_the_tree_are_neither_missed_nor_lost(stripped: Path, original:
     assert "async def queue() -> Any:" in text
 
 
-def test_a_packed_generator_gives_the_same_as_its_checkout(bare: Path, original: Path, tmp_path: Path) -> None:
-    packed = tmp_path / "headrace/tools/new_worker/namespace/tree"
-    shutil.copytree(original, packed)
-    source = find_source(packed.parent / "source.py")
-    assert source.root == packed
-    creates, _ = namespace_plan(Tree.open(bare), source)
-    assert all(creates[path] == (original / path).read_text() for path in creates)
-    assert PurePosixPath(OM, "work/manager.py") in creates
+@pytest.fixture
+def packing(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The names of the build's hook, for which the build backend, which is there while building only, is stood in."""
+    interface = ModuleType("hatchling.builders.hooks.plugin.interface")
+    vars(interface)["BuildHookInterface"] = object
+    for depth in range(1, 5):
+        name = ".".join(interface.__name__.split(".")[:depth])
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    monkeypatch.setitem(sys.modules, interface.__name__, interface)
+    return runpy.run_path(str(ROOT / "tools/hatch_build.py"))
+
+
+def copy_each(paths: Mapping[str, str], destination: Path) -> None:
+    for start, end in paths.items():
+        (destination / end).parent.mkdir(parents=True, exist_ok=True)
+        copy = shutil.copytree if Path(start).is_dir() else shutil.copy
+        copy(start, destination / end)
+
+
+def test_a_packed_generator_gives_the_same_as_its_checkout(
+    packing: dict[str, Any], bare: Path, original: Path, tmp_path: Path
+) -> None:
+    checkout = Path(shutil.copytree(original, tmp_path / "checkout"))
+    for project in (checkout / "tools", tmp_path / "sdist"):
+        (project / "src/headrace/tools").mkdir(parents=True)
+    copy_each(packing["packed_paths"](checkout / "tools", is_wheel=False), tmp_path / "sdist")
+    copy_each(packing["packed_paths"](tmp_path / "sdist", is_wheel=True), tmp_path / "wheel")
+    here = tmp_path / "wheel/headrace/tools/new_worker/namespace"
+    source = find_source(here / "source.py")
+    assert source.root == here / "tree"
+    creates, edits = namespace_plan(Tree.open(bare), source)
+    texts = {**creates, **{edit.path: text_of(edit.apply((bare / edit.path).read_text())) for edit in edits}}
+    assert sorted(map(str, texts)) == lasting_changes(bare, state_of(original))
+    assert [path for path in texts if texts[path] != (original / path).read_text()] == []
+
+
+def test_nothing_is_packed_when_the_project_stands_alone(packing: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "alone/src/headrace/tools").mkdir(parents=True)
+    assert packing["packed_paths"](tmp_path / "alone", is_wheel=True) == {}
+
+
+def test_a_generator_without_the_namespace_says_so(tmp_path: Path) -> None:
+    with pytest.raises(TreeError, match=r"neither in .* nor packed with the generator"):
+        find_source(tmp_path / "tools/src/acme/tools/new_worker/namespace/source.py")

@@ -4,11 +4,14 @@ import json
 import sys
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
-from typing import Any
+from typing import Any, Final
 
 from headrace.tools.new_worker.diff import patch_of, patch_of_file
 from headrace.tools.new_worker.plan import Plan, PlannedFile
 from headrace.tools.new_worker.steps import StepOutcome
+
+_MAX_SHOWN: Final = 100
+"""Characters of a command; programs get all of it."""
 
 
 class ExitCode(IntEnum):
@@ -69,7 +72,7 @@ class Report:
                 "output": outcome.output,
             }
         )
-        self._say(f"{'ok' if outcome.is_ok else 'FAILED':<9} {outcome.step.name}: {outcome.step.command}")
+        self._say(f"{'ok' if outcome.is_ok else 'FAILED':<9} {outcome.step.name}: {_shortened(outcome.step.command)}")
         if not outcome.is_ok and outcome.output:
             self._complain(outcome.output)
 
@@ -100,6 +103,11 @@ class Report:
         if not self._as_json:
             sys.stdout.flush()
             sys.stderr.write(f"{line}\n")
+
+
+def _shortened(command: str) -> str:
+    """Return a command that may name many files in one line."""
+    return command if len(command) <= _MAX_SHOWN else f"{command[:_MAX_SHOWN]}..."
 
 
 def _file_data(file: PlannedFile, *, with_patch: bool) -> dict[str, str]:

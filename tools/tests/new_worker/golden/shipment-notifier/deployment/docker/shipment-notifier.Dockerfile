@@ -34,8 +34,10 @@ ENV HEADRACE_METRICS_HOST=0.0.0.0 \
     PYTHONUTF8=1
 USER 65532:65532
 WORKDIR /
+# Where a platform mounts its own volume here, that takes this folder's rights: anybody may write to it.
+VOLUME ["/tmp"]
 EXPOSE ${METRICS_PORT}
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=30s --timeout=10s --start-period=60s --retries=3 CMD ["worker", "healthcheck"]
-ENTRYPOINT ["worker"]
+HEALTHCHECK --interval=30s --timeout=10s --start-period=60s --retries=3 CMD ["/opt/headrace/bin/worker", "healthcheck"]
+ENTRYPOINT ["/opt/headrace/bin/worker"]
 CMD ["serve"]
