@@ -54,9 +54,9 @@ NO_REGISTRY := $(if $(and $(shell command -v docker-registry),$(shell command -v
 
 test: check ## Run the checks, then every test that they left out
 	@$(if $(NO_POOLER),echo "pgbouncer is not on this machine: the tests behind a pooler are left out; CI has it" >&2)
-	@$(if $(NO_IMAGES),echo "no root, or no podman that may be used: no image is run; CI runs one" >&2)
+	@$(if $(NO_IMAGES),echo "no root or no podman that may be used: no image is run; CI runs one" >&2)
 	@$(if $(NIX),,echo "nix-instantiate is not on this machine: the Nix files are left out; CI has it" >&2)
-	@$(if $(NO_REGISTRY),echo "docker-registry, skopeo or jq is not on this machine: the promotion by digest is left out" >&2)
+	@$(if $(NO_REGISTRY),echo "docker-registry or skopeo or jq is not on this machine: the promotion by digest is left out" >&2)
 	@scripts/checkov.sh
 	@echo "the Terraform configuration is $(TERRAFORM_TOLD)" >&2
 	@$(BIN)/pytest -m "servers and not processes$(NO_POOLER)" --numprocesses 2 --dist loadfile
