@@ -78,7 +78,7 @@ check: setup ## Run linters, type checks, contracts and the tests that start no 
 
 # The longest ones come first, so that the short ones fill the other core.
 check-unit:
-	@$(STEP) unit $(BIN)/pytest -q -m "not servers and not processes and not flake$(NO_NIX)"
+	@$(STEP) unit $(BIN)/pytest -q --numprocesses 2 --dist worksteal -m "not servers and not processes and not flake$(NO_NIX)"
 
 check-mypy:
 	@$(STEP) mypy scripts/types.sh $(BIN)/mypy

@@ -18,7 +18,7 @@ from headrace.tools.dev.ports import free_port
 from headrace.tools.dev.waiting import holds_within
 from headrace.tools.new_worker.debris import is_debris
 
-pytestmark = [pytest.mark.servers, pytest.mark.processes, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.servers, pytest.mark.processes, pytest.mark.timeout(600)]
 
 ROOT: Final = Path(__file__).parents[2]
 LEFT_OUT: Final = frozenset({".git", ".venv", ".headrace", ".env"})
@@ -44,7 +44,7 @@ TESTS: Final = (
 def run(tree: Path, *argv: str, **more: str) -> str:
     """Run a command in a tree to its good end; return what it said."""
     done = subprocess.run(  # noqa: S603 - the tree's own tools
-        argv, cwd=tree, env={**environment(), **more}, capture_output=True, text=True, check=False, timeout=800
+        argv, cwd=tree, env={**environment(), **more}, capture_output=True, text=True, check=False, timeout=550
     )
     assert done.returncode == 0, f"{argv} ended with {done.returncode}:\n{(done.stdout + done.stderr)[-6000:]}"
     return done.stdout
@@ -61,7 +61,7 @@ def _left_out(folder: str, names: list[str]) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A committed copy of this repository with the worker in it; the gate has passed."""
     copy = Path(shutil.copytree(ROOT, tmp_path_factory.mktemp("generator") / "tree", ignore=_left_out, symlinks=True))
     shutil.copytree(ROOT / ".headrace/bin", copy / ".headrace/bin", symlinks=True)
@@ -71,7 +71,8 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run(copy, "git", *identity, "commit", "--quiet", "--message", "Begin")
     options = f"{WORKER} {KIND} --lane bulk --container --payload {' '.join(FIELDS)}"
     run(copy, "make", "new-worker", f"ARGS={options}", PYTEST_ADDOPTS=" ".join(TESTS))
-    return copy
+    yield copy
+    shutil.rmtree(copy / ".venv")
 
 
 @contextmanager

@@ -19,6 +19,6 @@ def after_making(request: WorkerRequest) -> tuple[str, ...]:
 def after_removing(manifest: Manifest) -> tuple[str, ...]:
     """Return the next steps without a worker."""
     return (
-        f"settle what is queued of {manifest.arguments.kind} before this is deployed: nothing could read it then",
+        f"settle what is queued of {manifest.arguments.kind} before this is deployed: no worker will take it then",
         "commit: this program never does",
     )

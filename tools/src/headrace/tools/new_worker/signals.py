@@ -24,11 +24,14 @@ def ending_signals() -> Iterator[None]:
 
 
 @contextmanager
-def held_signals() -> Iterator[None]:
-    """Let no signal that ends a process through before the body has ended; one that came is delivered then."""
+def held_signals() -> Iterator[set[signal.Signals]]:
+    """Let no signal that ends a process through before the body has ended; one that came is delivered then.
+
+    Yields the signals that were held before, for a process that is started within: it inherits what is held.
+    """
     former = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
     try:
-        yield
+        yield {signal.Signals(number) for number in former}
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, former)
 

@@ -9,10 +9,13 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from ruff import find_ruff_bin  # type: ignore[import-untyped]  # it ships no types
+
+from headrace.tools.new_worker.signals import held_signals
 
 _GRACE_SECONDS: Final = 10.0
 # A make that runs this program must not hand its own flags and job server to the make that this program runs.
@@ -102,8 +105,25 @@ def check_steps(files: tuple[PurePosixPath, ...], *, verify: bool) -> Iterator[S
 
 @contextmanager
 def _process(step: Step, root: Path, output: object) -> Iterator[subprocess.Popen[str]]:
+    process: subprocess.Popen[str] | None = None
+    try:
+        # A signal that comes while the command starts waits until it is known which group is to be stopped.
+        with held_signals() as unheld:
+            process = _started(step, root, output, unheld)
+        yield process
+    except BaseException:
+        if process is not None:
+            _stop_group(process)
+        raise
+    finally:
+        if process is not None:
+            with process:
+                pass
+
+
+def _started(step: Step, root: Path, output: object, mask: set[signal.Signals]) -> subprocess.Popen[str]:
     environment = {name: value for name, value in os.environ.items() if name not in _OF_THE_OUTER_MAKE}
-    with subprocess.Popen(  # noqa: S603 - the tree's own tools, with fixed arguments
+    started: subprocess.Popen[str] = subprocess.Popen(  # noqa: S603 - the tree's own tools, with fixed arguments
         step.argv,
         cwd=root,
         env={**environment, **step.environment},
@@ -113,12 +133,9 @@ def _process(step: Step, root: Path, output: object) -> Iterator[subprocess.Pope
         text=True,
         errors="replace",
         start_new_session=True,
-    ) as process:
-        try:
-            yield process
-        except BaseException:
-            _stop_group(process)
-            raise
+        preexec_fn=partial(signal.pthread_sigmask, signal.SIG_SETMASK, mask),  # noqa: PLW1509 - one thread runs here
+    )
+    return started
 
 
 def _stop_group(process: "subprocess.Popen[str]") -> None:
