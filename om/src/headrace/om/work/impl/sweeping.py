@@ -36,6 +36,7 @@ class WorkSweepImpl(WorkPart, WorkSweepInterface):
         )
         for lane, num_items in Counter(item.lane for item in moved if item.status is WorkStatus.QUEUED).items():
             self._wakeups.wake(lane, num_items)
+        self._let_others_in(item for item in moved if item.status is not WorkStatus.QUEUED)
         failed = [item for item in moved if item.status is WorkStatus.FAILED]
         await self._name_dead_letters([(ctx, dead_letter(item.id, item.kind, item.error_code)) for item in failed])
         await self._tell([Ended.of(ctx.org_id, item, "requeued") for item in moved])

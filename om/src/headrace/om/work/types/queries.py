@@ -7,6 +7,7 @@ from pydantic import AwareDatetime, Field
 
 from headrace.om.base import Platform
 from headrace.om.storage.outcomes import InsertOutcome
+from headrace.om.work.types.control import WorkPause
 from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.work_item import WorkItem, WorkStatus
 
@@ -38,6 +39,8 @@ class WorkStatusReport(Platform):
     counts: tuple[WorkCount, ...]
     oldest_waiting: timedelta | None
     """How long the oldest due item has waited; None where nothing is due."""
+    pauses: tuple[WorkPause, ...] = ()
+    """What is paused and may be why: lanes, kinds, and the tenant itself; never another tenant."""
 
 
 class WorkGauges(Platform):

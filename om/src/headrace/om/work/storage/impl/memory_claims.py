@@ -104,14 +104,12 @@ class WorkClaimsMemory(WorkMemoryPart, WorkClaimStorageInterface, WorkControlSto
         ]
         turns: Waiting = {}
         for org_id, item in due:
-            is_keyed = item.concurrency_key is not None or item.ordering_key is not None
-            turns.setdefault(org_id if self._fair_share or is_keyed else EMPTY_UUID, []).append((org_id, item))
+            turns.setdefault(org_id if self._fair_share or item.has_key else EMPTY_UUID, []).append((org_id, item))
         return {turn: _in_order(rows) for turn, rows in turns.items()}
 
     def _note_bounded(self, place: Place, waiting: Waiting) -> None:
-        items = [item for rows in waiting.values() for _, item in rows]
-        is_keyed = any(item.concurrency_key is not None or item.ordering_key is not None for item in items)
-        if is_keyed or claiming.is_about(self._all_controls(), *place):
+        has_keyed = any(item.has_key for rows in waiting.values() for _, item in rows)
+        if has_keyed or claiming.is_about(self._all_controls(), *place):
             self._bounded.add(place)
         else:
             self._bounded.discard(place)
