@@ -8,7 +8,9 @@ import pytest
 from headrace.om.base import utcnow
 from headrace.om.work import rules
 from headrace.om.work.storage import WorkStorageInterface
+from headrace.om.work.types.control import WorkPause, WorkRate
 from headrace.om.work.types.kinds import WorkKind
+from headrace.om.work.types.queries import WorkHeldBack
 from headrace.om.work.types.work_item import WorkStatus
 from om.tests.contracts.work_items import (
     BOTH_KINDS,
@@ -22,7 +24,7 @@ from om.tests.contracts.work_items import (
     in_past,
     renewal_of,
 )
-from om.tests.contracts.work_limits import LimitedCases, key_limit, kind_limit, org_limit
+from om.tests.contracts.work_limits import SLOW, LimitedCases, key_limit, kind_limit, org_limit
 from om.tests.contracts.work_sharing import ORIGIN, claim_many
 
 
@@ -228,3 +230,30 @@ class LimitCases(LimitedCases):
         await storage.delete_control(kind_limit(3))
         await claim_many(storage, 1)
         assert not storage.is_bounded(LANE)
+
+    async def test_what_is_held_back_is_counted_by_reason(
+        self, storage: WorkStorageInterface, org_id: UUID, other_org: UUID
+    ) -> None:
+        assert await storage.read_held_back() == WorkHeldBack()
+        await self.put_many(storage, org_id, 3, concurrency_key="k")
+        await self.put_many(storage, org_id, 2, ordering_key="k", lane="other")
+        await self.put_many(storage, other_org, 4, kind=WorkKind.DELIVER_WEBHOOK)
+        assert len(await claim_many(storage, 10)) == 1
+        assert await storage.read_held_back() == WorkHeldBack(num_of_full_keys=2, num_out_of_order=1)
+        for control in (
+            kind_limit(1),
+            org_limit(1, org_id),
+            WorkPause(lane="other"),
+            WorkRate(kind=WorkKind.DELIVER_WEBHOOK, per_second=SLOW),
+        ):
+            await storage.put_control(control, ORIGIN)
+        (begun,) = await storage.claim_batch(LANE, (WorkKind.DELIVER_WEBHOOK,), "worker-1", LEASE, 10)
+        assert begun.org_id == other_org
+        assert await storage.read_held_back() == WorkHeldBack(
+            num_paused=2,
+            num_of_full_kinds=4,
+            num_of_spent_rates=3,
+            num_of_full_orgs=4,
+            num_of_full_keys=2,
+            num_out_of_order=1,
+        )

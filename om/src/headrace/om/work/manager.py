@@ -11,7 +11,7 @@ from headrace.om.outbox.types.outbox_row import OutboxRow
 from headrace.om.work.types.bundle import BundleFilter, WorkBundle
 from headrace.om.work.types.control import WorkControl, WorkControls
 from headrace.om.work.types.kinds import WorkKind
-from headrace.om.work.types.queries import RetriedItem, WorkFilter, WorkGauges, WorkStatusReport
+from headrace.om.work.types.queries import RetriedItem, WorkFilter, WorkGauges, WorkHeldBack, WorkStatusReport
 from headrace.om.work.types.settlement import Enqueued, Renewal, Renewed, Settled, Settlement
 from headrace.om.work.types.work_item import WorkItem
 
@@ -498,6 +498,11 @@ class WorkSweepInterface(ABC):
     @abstractmethod
     async def read_gauges(self, rctx: RequestContext) -> WorkGauges:
         """Return the whole queue's numbers, across tenants; an operation without a principal."""
+        ...
+
+    @abstractmethod
+    async def read_held_back(self, rctx: RequestContext) -> WorkHeldBack:
+        """Return how many due items are held back, by reason, across tenants; an operation without a principal."""
         ...
 
 

@@ -10,7 +10,7 @@ from headrace.om.paging import all_ids, checked_limit
 from headrace.om.work.impl.news import Ended
 from headrace.om.work.impl.parts import WorkPart, dead_letter
 from headrace.om.work.manager import WorkSweepInterface
-from headrace.om.work.types.queries import WorkGauges
+from headrace.om.work.types.queries import WorkGauges, WorkHeldBack
 from headrace.om.work.types.work_item import WorkStatus
 
 NOT_OVERDUE: Final = timedelta(0)
@@ -71,3 +71,7 @@ class WorkSweepImpl(WorkPart, WorkSweepInterface):
     @override
     async def read_gauges(self, rctx: RequestContext) -> WorkGauges:
         return await self._storage.read_gauges()
+
+    @override
+    async def read_held_back(self, rctx: RequestContext) -> WorkHeldBack:
+        return await self._storage.read_held_back()

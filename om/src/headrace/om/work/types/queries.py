@@ -54,6 +54,22 @@ class WorkGauges(Platform):
     oldest_waiting: timedelta | None
 
 
+class WorkHeldBack(Platform):
+    """How many due items what holds back, across tenants; an item counts under each reason that there is."""
+
+    num_paused: int = 0
+    num_of_full_kinds: int = 0
+    """Of kinds at their limit."""
+    num_of_spent_rates: int = 0
+    """Of kinds whose rate lets nothing begin right now."""
+    num_of_full_orgs: int = 0
+    """Of orgs at their limit, in every kind or in the item's."""
+    num_of_full_keys: int = 0
+    """Of concurrency keys at their limit."""
+    num_out_of_order: int = 0
+    """Of ordering keys, but for heads that may begin."""
+
+
 class CreatedItem(Platform):
     """What an insert did with one item."""
 
