@@ -8,9 +8,11 @@ from om.tests.contracts.work_bundles import BundleCases, OtherTenantBundleCases
 from om.tests.contracts.work_counting import CountingCases
 from om.tests.contracts.work_creating import ClaimCases, CreateCases
 from om.tests.contracts.work_follow_ups import ComesAgainCases, FollowUpCases, StrangeKindCases
-from om.tests.contracts.work_limiting import LimitCases, RateCases
+from om.tests.contracts.work_limiting import LimitCases
 from om.tests.contracts.work_operating import OperatorCases, OtherTenantCases
 from om.tests.contracts.work_ordering import OrderCases
+from om.tests.contracts.work_racing import RaceCases
+from om.tests.contracts.work_rates import RateCases
 from om.tests.contracts.work_settling import LeaseCases, SettleCases
 from om.tests.contracts.work_sharing import PauseCases, ShareCases, UnfairCases
 from om.tests.contracts.work_sweeping import SweepCases
@@ -37,6 +39,7 @@ class WorkStorageContract(
     PauseCases,
     LimitCases,
     RateCases,
+    RaceCases,
     OrderCases,
 ):
     """The whole contract; a subclass gives the fixtures `storage`, and `unfair` with fair share off."""

@@ -50,6 +50,8 @@ def work_row(  # noqa: PLR0913 - the fields of a work item that a caller may cho
     delay: timedelta | None = None,
     max_attempts: int | None = None,
     unique_for: Sequence[str] | None = None,
+    concurrency_key: str | None = None,
+    ordering_key: str | None = None,
 ) -> OutboxRow:
     """Return the row that enqueues work once the transaction it is landed in has committed.
 
@@ -68,6 +70,8 @@ def work_row(  # noqa: PLR0913 - the fields of a work item that a caller may cho
         max_attempts: 1-10000; the default of work items when None.
         unique_for: Fields of the payload: while an item of the kind that agrees in them has not settled, the row
             enqueues nothing. Never unique when None.
+        concurrency_key: Of one key of the org, only so many items run at once; 1-200 characters.
+        ordering_key: Items of one key of the org run one at a time, in order; 1-200 characters, and no other key.
 
     Raises:
         ValidationFailed: A value does not fit, named by its field; a row that is returned will be accepted later.
@@ -80,10 +84,16 @@ def work_row(  # noqa: PLR0913 - the fields of a work item that a caller may cho
         "available_at": _due_at(available_at, delay),
         "max_attempts": max_attempts,
         "unique_for": None if unique_for is None else tuple(unique_for),
+        "concurrency_key": concurrency_key,
+        "ordering_key": ordering_key,
         "payload": _checked_payload(kind, payload),
     }
-    refuse_unstorable_text("origin", origin)
-    refuse_unstorable_text("lane", lane)
+    texts = {"origin": origin, "lane": lane, "concurrency_key": concurrency_key, "ordering_key": ordering_key}
+    for name, text in texts.items():
+        if text is not None:
+            refuse_unstorable_text(name, text)
+    if concurrency_key is not None and ordering_key is not None:
+        raise ValidationFailed("ordering_key", "none beside concurrency_key: items in order run one at a time anyway")
     refuse_unknown_fields(kind, unique_for or ())
     request = _checked(WorkRequest, fields, "")
     if request.available_at is not None:

@@ -62,3 +62,8 @@ class StorageSettings(ProcessSettings):
     wakeup_window: Annotated[Duration, within("0s", "1h")] = Field(
         default=DEFAULT_WINDOW, description="At most one wake-up a lane is published within this time"
     )
+    fair_share: bool = Field(
+        default=True,
+        description="Claims go round the orgs, so that one's many items do not starve another's few; an item is marked"
+        " when it is enqueued, so set it alike everywhere",
+    )

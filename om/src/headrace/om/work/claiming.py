@@ -95,14 +95,18 @@ class Running:
 
 def room_of(controls: WorkControls, running: Running, org_id: UUID, item: WorkItem) -> int | None:
     """Return how many items like this one the limits let begin now, not below 0; None where no limit is about it."""
-    rooms = [
-        _kind_room(controls, running, item.kind),
-        _org_room(controls, running, org_id, None),
-        _org_room(controls, running, org_id, item.kind),
-        None if item.concurrency_key is None else _key_room(controls, running, org_id, item),
-    ]
-    known = [room for room in rooms if room is not None]
+    known = [room for room in rooms_of(controls, running, org_id, item).values() if room is not None]
     return max(min(known), 0) if known else None
+
+
+def rooms_of(controls: WorkControls, running: Running, org_id: UUID, item: WorkItem) -> dict[LimitScope, int | None]:
+    """Return how many items like this one each scope of limits lets begin now, below 0 after a limit was lowered."""
+    of_org = [_org_room(controls, running, org_id, kind) for kind in (None, item.kind)]
+    return {
+        LimitScope.KIND: _kind_room(controls, running, item.kind),
+        LimitScope.ORG: min((room for room in of_org if room is not None), default=None),
+        LimitScope.KEY: None if item.concurrency_key is None else _key_room(controls, running, org_id, item),
+    }
 
 
 def is_paused(controls: WorkControls, org_id: UUID, item: WorkItem) -> bool:

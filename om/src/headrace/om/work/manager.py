@@ -9,8 +9,9 @@ from uuid import UUID
 from headrace.om.context import OpContext, RequestContext
 from headrace.om.outbox.types.outbox_row import OutboxRow
 from headrace.om.work.types.bundle import BundleFilter, WorkBundle
+from headrace.om.work.types.control import WorkControl, WorkControls
 from headrace.om.work.types.kinds import WorkKind
-from headrace.om.work.types.queries import RetriedItem, WorkFilter, WorkGauges, WorkStatusReport
+from headrace.om.work.types.queries import RetriedItem, WorkFilter, WorkGauges, WorkHeldBack, WorkStatusReport
 from headrace.om.work.types.settlement import Enqueued, Renewal, Renewed, Settled, Settlement
 from headrace.om.work.types.work_item import WorkItem
 
@@ -114,10 +115,11 @@ class WorkHolderInterface(ABC):
     ) -> tuple[tuple[OpContext, WorkItem], ...]:
         """Take up to `limit` due items of a lane, each with the context that its work runs under.
 
-        An operation without a principal: it reads across tenants. Highest priority first, then the one
-        that has been due longest. One statement; items that others are claiming are passed over. The
-        lease starts on the database's clock. Items whose tenant is gone are failed as `fail_orphaned` does, not
-        returned.
+        An operation without a principal: it reads across tenants. The claim goes round the tenants, so that one's
+        many items do not starve another's few; of one tenant the highest priority comes first, then the item that has
+        been due longest. Nothing is taken beyond what limits, rates, pauses and the items' keys let begin. Items that
+        others are claiming are passed over. The lease starts on the database's clock. Items whose tenant is gone are
+        failed as `fail_orphaned` does, not returned.
 
         Args:
             rctx: Minted by the loop for this claim.
@@ -396,6 +398,43 @@ class WorkBundleInterface(ABC):
         ...
 
 
+class WorkControlInterface(ABC):
+    """For who operates the platform: what bounds, paces and pauses claims, in every lane and for every tenant.
+
+    Operations without a principal: no tenant's principal may say what holds for others. Whoever has the database's
+    system login may. What is said holds for every claim that begins afterwards, in every worker; it takes back nothing
+    that runs, and settles nothing.
+    """
+
+    @abstractmethod
+    async def set_control(self, rctx: RequestContext, control: WorkControl, *, origin: str) -> None:
+        """Say it, in place of what was said about the same subject before. Safe to call twice.
+
+        Args:
+            rctx: What asks.
+            control: A limit, a rate or a pause.
+            origin: Who asks, for operators; 1-100 characters.
+
+        Raises:
+            ValidationFailed: The lane or the origin cannot be stored; nothing was changed.
+            Unavailable: The database did not take it; it may be said again.
+        """
+        ...
+
+    @abstractmethod
+    async def remove_control(self, rctx: RequestContext, control: WorkControl) -> bool:
+        """Take back what is said about the control's subject, whatever its numbers; return whether anything was.
+
+        So a pause is ended by the same pause.
+        """
+        ...
+
+    @abstractmethod
+    async def get_controls(self, rctx: RequestContext) -> WorkControls:
+        """Return everything that is said."""
+        ...
+
+
 class WorkSweepInterface(ABC):
     """For the maintenance sweep; every step may run anywhere, at any time, twice.
 
@@ -461,8 +500,18 @@ class WorkSweepInterface(ABC):
         """Return the whole queue's numbers, across tenants; an operation without a principal."""
         ...
 
+    @abstractmethod
+    async def read_held_back(self, rctx: RequestContext) -> WorkHeldBack:
+        """Return how many due items are held back, by reason, across tenants; an operation without a principal."""
+        ...
+
 
 class WorkManagerInterface(
-    WorkEnqueueInterface, WorkHolderInterface, WorkOperatorInterface, WorkBundleInterface, WorkSweepInterface
+    WorkEnqueueInterface,
+    WorkHolderInterface,
+    WorkOperatorInterface,
+    WorkBundleInterface,
+    WorkControlInterface,
+    WorkSweepInterface,
 ):
     """The work queue."""

@@ -308,8 +308,10 @@ def _settlement(item: WorkItem, outcome: Outcome, **rest: Any) -> Settlement:  #
     return Settlement(
         item_id=item.id,
         kind=item.kind,
+        lane=item.lane,
         origin=item.origin,
         bundle_id=item.bundle_id,
+        has_key=item.has_key,
         claim_token=item.claim_token,
         outcome=outcome,
         **rest,

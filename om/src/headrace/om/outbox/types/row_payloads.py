@@ -25,4 +25,6 @@ class WorkRequest(Platform):
     available_at: AwareDatetime | None = None
     max_attempts: int | None = Field(default=None, ge=1, le=10_000, description="The kind's own default when None")
     unique_for: tuple[str, ...] | None = Field(default=None, max_length=20)
+    concurrency_key: str | None = Field(default=None, min_length=1, max_length=200)
+    ordering_key: str | None = Field(default=None, min_length=1, max_length=200)
     payload: FrozenMapping = Field(default_factory=FrozenMapping)

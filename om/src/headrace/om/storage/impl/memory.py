@@ -18,7 +18,7 @@ class StorageMemoryImpl(StorageOfParts):
     Core writes of tenancy and webhooks land their outbox rows in the outbox table of the same root.
     """
 
-    def __init__(self, clock: Clock = wall_clock) -> None:
+    def __init__(self, clock: Clock = wall_clock, *, fair_share: bool = True) -> None:
         outbox = OutboxStorageMemoryImpl(clock)
         webhooks = WebhooksStorageMemoryImpl(outbox, clock)
         super().__init__(
@@ -27,7 +27,7 @@ class StorageMemoryImpl(StorageOfParts):
                 audit=AuditStorageMemoryImpl(),
                 events=EventsStorageMemoryImpl(),
                 outbox=outbox,
-                work=WorkStorageMemoryImpl(clock),
+                work=WorkStorageMemoryImpl(clock, fair_share=fair_share),
                 webhooks=webhooks,
             )
         )

@@ -13,9 +13,14 @@ from headrace.om.work.storage.impl.postgres import WorkStoragePostgresImpl
 
 
 class StoragePostgresImpl(StorageOfParts):
-    """Every namespace over one `Database`, which this root closes."""
+    """Every namespace over one `Database`, which this root closes.
 
-    def __init__(self, database: Database) -> None:
+    Args:
+        database: The engines.
+        fair_share: Whether claims go round the orgs, for items that are enqueued through this root.
+    """
+
+    def __init__(self, database: Database, *, fair_share: bool = True) -> None:
         self._database = database
         super().__init__(
             StorageParts(
@@ -23,7 +28,7 @@ class StoragePostgresImpl(StorageOfParts):
                 audit=AuditStoragePostgresImpl(database),
                 events=EventsStoragePostgresImpl(database),
                 outbox=OutboxStoragePostgresImpl(database),
-                work=WorkStoragePostgresImpl(database),
+                work=WorkStoragePostgresImpl(database, fair_share=fair_share),
                 webhooks=WebhooksStoragePostgresImpl(database),
             )
         )

@@ -185,6 +185,7 @@ class WorkHolderImpl(WorkPart, WorkHolderInterface):
             ]
         )
         wake_lanes(self._wakeups, [item for _, end, _ in recorded for item in end.then])
+        self._let_others_in(end for _, end, _ in recorded)
         # Where nobody listens, a batch without bundles costs nothing here.
         told = recorded if self._news.wants_ends else [each for each in recorded if each[2].settled_bundle_id]
         await self._tell([Ended.by(ctx.org_id, end, settled) for ctx, end, settled in told])

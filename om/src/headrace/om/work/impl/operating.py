@@ -37,13 +37,17 @@ class WorkOperatorImpl(WorkPart, WorkOperatorInterface):
     @override
     async def get_status(self, ctx: OpContext) -> WorkStatusReport:
         ctx.require(Permission.WORK_READ)
-        return await self._storage.read_status(ctx.org_id)
+        report = await self._storage.read_status(ctx.org_id)
+        controls = await self._storage.read_controls()
+        mine = tuple(pause for pause in controls.pauses if pause.org_id in {None, ctx.org_id})
+        return report.model_copy(update={"pauses": mine})
 
     @override
     async def cancel(self, ctx: OpContext, item_id: UUID) -> WorkItem:
         ctx.require(Permission.WORK_OPERATE)
         item = await self._changed(ctx, item_id, self._storage.cancel_item(ctx.org_id, item_id), "cancelled")
         if item.status is WorkStatus.CANCELLED:
+            self._let_others_in([item])
             await self._tell([Ended.of(ctx.org_id, item, WorkStatus.CANCELLED)])
         return item
 
@@ -73,6 +77,7 @@ class WorkOperatorImpl(WorkPart, WorkOperatorInterface):
         if item is None:
             raise _wrong_state(await self._known(ctx, item_id), "deleted")
         if item.status is WorkStatus.QUEUED:
+            self._let_others_in([item])
             ended = item.model_copy(update={"status": WorkStatus.CANCELLED})
             await self._tell([Ended.of(ctx.org_id, ended, WorkStatus.CANCELLED)])
 

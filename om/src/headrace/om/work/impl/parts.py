@@ -1,7 +1,8 @@
 """What the parts of the work manager share: their dependencies, and what every settlement is followed by."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import batched
 from uuid import UUID
@@ -20,6 +21,8 @@ from headrace.om.work.rules import MAX_CRASHES
 from headrace.om.work.storage import WorkStorageInterface
 from headrace.om.work.types.bundle import BundleStatus
 from headrace.om.work.types.kinds import WorkKind
+from headrace.om.work.types.settlement import Settlement
+from headrace.om.work.types.work_item import WorkItem
 
 logger = logging.getLogger(__name__)
 
@@ -71,6 +74,11 @@ class WorkPart:
         self._on_dead_letter = parts.on_dead_letter
         self._max_crashes = parts.max_crashes
         self._sweep_limit = parts.sweep_limit
+
+    def _let_others_in(self, ends: Iterable[WorkItem | Settlement]) -> None:
+        """Wake the lanes where an end may free what others wait for; who is not woken finds it at the next poll."""
+        for lane, num_items in Counter(e.lane for e in ends if e.has_key or self._storage.is_bounded(e.lane)).items():
+            self._wakeups.wake(lane, num_items)
 
     async def _name_dead_letters(self, letters: Sequence[tuple[OpContext, DeadLetter]]) -> None:
         """Count dead letters and name them in the audit, many in one statement.

@@ -10,7 +10,7 @@ from headrace.om.paging import all_ids, checked_limit
 from headrace.om.work.impl.news import Ended
 from headrace.om.work.impl.parts import WorkPart, dead_letter
 from headrace.om.work.manager import WorkSweepInterface
-from headrace.om.work.types.queries import WorkGauges
+from headrace.om.work.types.queries import WorkGauges, WorkHeldBack
 from headrace.om.work.types.work_item import WorkStatus
 
 NOT_OVERDUE: Final = timedelta(0)
@@ -36,6 +36,7 @@ class WorkSweepImpl(WorkPart, WorkSweepInterface):
         )
         for lane, num_items in Counter(item.lane for item in moved if item.status is WorkStatus.QUEUED).items():
             self._wakeups.wake(lane, num_items)
+        self._let_others_in(item for item in moved if item.status is not WorkStatus.QUEUED)
         failed = [item for item in moved if item.status is WorkStatus.FAILED]
         await self._name_dead_letters([(ctx, dead_letter(item.id, item.kind, item.error_code)) for item in failed])
         await self._tell([Ended.of(ctx.org_id, item, "requeued") for item in moved])
@@ -70,3 +71,7 @@ class WorkSweepImpl(WorkPart, WorkSweepInterface):
     @override
     async def read_gauges(self, rctx: RequestContext) -> WorkGauges:
         return await self._storage.read_gauges()
+
+    @override
+    async def read_held_back(self, rctx: RequestContext) -> WorkHeldBack:
+        return await self._storage.read_held_back()

@@ -16,6 +16,7 @@ from headrace.om.work.types.queries import (
     RetriedItem,
     WorkFilter,
     WorkGauges,
+    WorkHeldBack,
     WorkStatusReport,
 )
 from headrace.om.work.types.settlement import Renewal, Renewed, Settled, Settlement
@@ -309,6 +310,15 @@ class WorkControlStorageInterface(ABC):
         """Return everything that is said.
 
         Takes no tenant, as `put_control`.
+        """
+        ...
+
+    @abstractmethod
+    async def read_held_back(self) -> WorkHeldBack:
+        """Return how many due items are held back, by reason.
+
+        Looks at the due items where anything is said, and else at those with a key: for a sweep, not for a claim.
+        Takes no tenant: the numbers are about the platform and name none.
         """
         ...
 

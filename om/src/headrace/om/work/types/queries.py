@@ -7,6 +7,7 @@ from pydantic import AwareDatetime, Field
 
 from headrace.om.base import Platform
 from headrace.om.storage.outcomes import InsertOutcome
+from headrace.om.work.types.control import WorkPause
 from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.work_item import WorkItem, WorkStatus
 
@@ -38,6 +39,8 @@ class WorkStatusReport(Platform):
     counts: tuple[WorkCount, ...]
     oldest_waiting: timedelta | None
     """How long the oldest due item has waited; None where nothing is due."""
+    pauses: tuple[WorkPause, ...] = ()
+    """What is paused and may be why: lanes, kinds, and the tenant itself; never another tenant."""
 
 
 class WorkGauges(Platform):
@@ -49,6 +52,22 @@ class WorkGauges(Platform):
     num_parked: int
     """Queued items whose time has not come."""
     oldest_waiting: timedelta | None
+
+
+class WorkHeldBack(Platform):
+    """How many due items what holds back, across tenants; an item counts under each reason that there is."""
+
+    num_paused: int = 0
+    num_of_full_kinds: int = 0
+    """Of kinds at their limit."""
+    num_of_spent_rates: int = 0
+    """Of kinds whose rate lets nothing begin right now."""
+    num_of_full_orgs: int = 0
+    """Of orgs at their limit, in every kind or in the item's."""
+    num_of_full_keys: int = 0
+    """Of concurrency keys at their limit."""
+    num_out_of_order: int = 0
+    """Of ordering keys, but for heads that may begin."""
 
 
 class CreatedItem(Platform):

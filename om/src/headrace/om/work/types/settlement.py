@@ -57,8 +57,10 @@ class Settlement(Platform):
     settlement_id: UUID = Field(default_factory=new_id)
     item_id: UUID
     kind: WorkKind
+    lane: str
     origin: str
     bundle_id: UUID | None = None
+    has_key: bool = Field(default=False, description="Whether items of the same key may wait for this end")
     claim_token: UUID
     outcome: Outcome
     delay: timedelta = Field(default=timedelta(0), ge=timedelta(0), description="Until available, for queued ends")

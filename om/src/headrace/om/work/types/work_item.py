@@ -110,6 +110,11 @@ class WorkItem(Identifiable, Trackable):
     bundle_id: UUID | None = None
     unique_hash: UUID | None = Field(default=None, description="What the fields of `unique_for` say, as a digest")
 
+    @property
+    def has_key(self) -> bool:
+        """Whether the item waits for others of its key."""
+        return self.concurrency_key is not None or self.ordering_key is not None
+
     @model_validator(mode="after")
     def _one_key_at_most(self) -> Self:
         if self.concurrency_key is not None and self.ordering_key is not None:

@@ -59,7 +59,7 @@ def build(settings: ConsoleSettings) -> ConsoleContainer:
     """
     refuse_local_backends(settings)
     database = Database(database_options(settings))
-    storage = StoragePostgresImpl(database)
+    storage = StoragePostgresImpl(database, fair_share=settings.fair_share)
     return _container(settings, storage, build_infra(settings), database)
 
 

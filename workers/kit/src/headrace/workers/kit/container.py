@@ -56,7 +56,7 @@ def build_parts(
     """
     metrics = WorkerMetrics(CollectorRegistry() if booted is None else booted.registry)
     database = Database(database_options(settings))
-    storage = StoragePostgresImpl(database)
+    storage = StoragePostgresImpl(database, fair_share=settings.fair_share)
     infra = build_infra(settings, on_dead_letter=metrics.note_dead_letter)
     managers = build_managers(storage, infra, _options(settings))
     if booted is not None:

@@ -8,10 +8,13 @@ from typing import Final
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from headrace.om.work.types.kinds import WorkKind
-from headrace.om.work.types.queries import WorkGauges
+from headrace.om.work.types.queries import WorkGauges, WorkHeldBack
 from headrace.om.work.types.settlement import Outcome
 
 SECONDS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 300, 900, 3600)
+
+
+HELD_BACK: Final = tuple(name.removeprefix("num_") for name in WorkHeldBack.model_fields)
 
 
 class WorkerMetrics:
@@ -68,6 +71,9 @@ class WorkerMetrics:
 
     def _define_queue(self, registry: CollectorRegistry) -> None:
         self._items = Gauge("headrace_queue_items", "Items in the whole queue", ["state"], registry=registry)
+        self._held_back = Gauge(
+            "headrace_queue_held_back", "Due items that may not begin, by reason", ["reason"], registry=registry
+        )
         self._oldest = Gauge(
             "headrace_queue_oldest_waiting_seconds", "How long the oldest due item has waited", registry=registry
         )
@@ -123,6 +129,11 @@ class WorkerMetrics:
         for state in ("queued", "claimed", "failed", "parked"):
             self._items.labels(state).set(getattr(gauges, f"num_{state}"))
         self._oldest.set(gauges.oldest_waiting.total_seconds() if gauges.oldest_waiting else 0)
+
+    def show_held_back(self, held_back: WorkHeldBack) -> None:
+        """Show what holds due items back, as a sweep found it."""
+        for reason in HELD_BACK:
+            self._held_back.labels(reason).set(getattr(held_back, f"num_{reason}"))
 
     def show_outbox(self, num_pending: int, lag: timedelta | None) -> None:
         """Show the outbox as a sweep found it."""

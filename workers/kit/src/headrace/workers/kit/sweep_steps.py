@@ -103,6 +103,7 @@ class _QueueSteps:
     async def show_gauges(self, rctx: RequestContext) -> int:
         """Show the queue's numbers."""
         self._metrics.show_queue(await self._work.read_gauges(rctx))
+        self._metrics.show_held_back(await self._work.read_held_back(rctx))
         return 0
 
 

@@ -170,7 +170,7 @@ async def _open_control(parts: WorkerParts) -> AsyncIterator[WorkHolderInterface
     """Open the queue over one connection of the running loop's own, for renewals alone: they use no toolkit."""
     options = database_options(parts.settings)
     database = Database(replace(options, limits=replace(options.limits, pool_size=1, control_pool_size=1)))
-    storage = StoragePostgresImpl(database)
+    storage = StoragePostgresImpl(database, fair_share=parts.settings.fair_share)
     try:
         yield build_managers(storage, parts.infra).work
     finally:

@@ -58,7 +58,7 @@ def _gate(kinds: str) -> str:
     """
 
 
-_LIVE: Final = """
+LIVE: Final = """
     live AS MATERIALIZED (
         SELECT coalesce(jsonb_object_agg(g.name, g.num), '{}') AS num FROM (
             SELECT concat_ws('/', org_id, kind) AS name, count(*) AS num
@@ -283,7 +283,7 @@ def gated_statement(size: int, num_kinds: int) -> DriverStatement:
     return statement(
         f"claim_through_gate_{size}_of_{num_kinds}",
         f"""
-        WITH RECURSIVE {_gate(kinds)}, {_LIVE}, {_kinds(num_kinds)},
+        WITH RECURSIVE {_gate(kinds)}, {LIVE}, {_kinds(num_kinds)},
         {walk("kinds AS k", lowest=lowest, num_turns=str(MAX_TURNS))},
         picked AS MATERIALIZED (
             SELECT p.* FROM (

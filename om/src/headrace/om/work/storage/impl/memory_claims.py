@@ -1,5 +1,6 @@
 """Claiming over memory: one item after the other, round the turns, each by the rules as they are."""
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, override
@@ -12,9 +13,9 @@ from headrace.om.work.claiming import Bucket, Running
 from headrace.om.work.storage import WorkClaimStorageInterface, WorkControlStorageInterface
 from headrace.om.work.storage.impl.item_columns import line_of
 from headrace.om.work.storage.impl.memory_items import WorkMemoryPart, available_at
-from headrace.om.work.types.control import WorkControl, WorkControls, WorkLimit, WorkPause, WorkRate
+from headrace.om.work.types.control import LimitScope, WorkControl, WorkControls, WorkLimit, WorkPause, WorkRate
 from headrace.om.work.types.kinds import WorkKind
-from headrace.om.work.types.queries import ClaimedRow
+from headrace.om.work.types.queries import ClaimedRow, WorkHeldBack
 from headrace.om.work.types.work_item import WorkItem, WorkStatus
 
 type Place = tuple[str, frozenset[WorkKind]]
@@ -83,6 +84,34 @@ class WorkClaimsMemory(WorkMemoryPart, WorkClaimStorageInterface, WorkControlSto
     async def read_controls(self) -> WorkControls:
         return self._all_controls()
 
+    @override
+    async def read_held_back(self) -> WorkHeldBack:
+        now = self._clock()
+        controls, running = self._all_controls(), self._running(now)
+        reasons: Counter[str] = Counter()
+        for (org_id, _), item in self._table.rows.items():
+            if item.status is WorkStatus.QUEUED and available_at(item) <= now:
+                reasons.update(self._reasons(controls, running, (org_id, item), now))
+        return WorkHeldBack(**reasons)
+
+    def _reasons(
+        self, controls: WorkControls, running: Running, pair: tuple[UUID, WorkItem], now: datetime
+    ) -> list[str]:
+        org_id, item = pair
+        rooms = claiming.rooms_of(controls, running, org_id, item)
+        full = [scope for scope, room in rooms.items() if room is not None and room <= 0]
+        return [
+            *(["num_paused"] if claiming.is_paused(controls, org_id, item) else []),
+            *(_FULL[scope] for scope in full),
+            *(["num_of_spent_rates"] if self._is_spent(controls, item.kind, now) else []),
+            *(["num_out_of_order"] if item.ordering_key is not None and not self._is_head(org_id, item, now) else []),
+        ]
+
+    def _is_spent(self, controls: WorkControls, kind: WorkKind, now: datetime) -> bool:
+        """Return whether the kind's rate lets nothing begin now."""
+        rate = next((each for each in controls.rates if each.kind == kind), None)
+        return rate is not None and claiming.tokens_now(rate, self._buckets[kind], now) < 1
+
     def _all_controls(self) -> WorkControls:
         each = [self._controls[subject] for subject in sorted(self._controls, key=str)]
         return WorkControls(
@@ -104,14 +133,12 @@ class WorkClaimsMemory(WorkMemoryPart, WorkClaimStorageInterface, WorkControlSto
         ]
         turns: Waiting = {}
         for org_id, item in due:
-            is_keyed = item.concurrency_key is not None or item.ordering_key is not None
-            turns.setdefault(org_id if self._fair_share or is_keyed else EMPTY_UUID, []).append((org_id, item))
+            turns.setdefault(org_id if self._fair_share or item.has_key else EMPTY_UUID, []).append((org_id, item))
         return {turn: _in_order(rows) for turn, rows in turns.items()}
 
     def _note_bounded(self, place: Place, waiting: Waiting) -> None:
-        items = [item for rows in waiting.values() for _, item in rows]
-        is_keyed = any(item.concurrency_key is not None or item.ordering_key is not None for item in items)
-        if is_keyed or claiming.is_about(self._all_controls(), *place):
+        has_keyed = any(item.has_key for rows in waiting.values() for _, item in rows)
+        if has_keyed or claiming.is_about(self._all_controls(), *place):
             self._bounded.add(place)
         else:
             self._bounded.discard(place)
@@ -145,8 +172,7 @@ class WorkClaimsMemory(WorkMemoryPart, WorkClaimStorageInterface, WorkControlSto
             return False
         if item.ordering_key is not None and not self._is_head(org_id, item, now):
             return False
-        rate = next((each for each in controls.rates if each.kind == item.kind), None)
-        return rate is None or claiming.tokens_now(rate, self._buckets[item.kind], now) >= 1
+        return not self._is_spent(controls, item.kind, now)
 
     def _is_head(self, org_id: UUID, item: WorkItem, now: datetime) -> bool:
         unsettled = {WorkStatus.QUEUED, WorkStatus.CLAIMED}
@@ -176,6 +202,13 @@ class WorkClaimsMemory(WorkMemoryPart, WorkClaimStorageInterface, WorkControlSto
             progress=None,
             progress_note=None,
         )
+
+
+_FULL = {
+    LimitScope.KIND: "num_of_full_kinds",
+    LimitScope.ORG: "num_of_full_orgs",
+    LimitScope.KEY: "num_of_full_keys",
+}
 
 
 def _in_order(rows: list[tuple[UUID, WorkItem]]) -> list[tuple[UUID, WorkItem]]:

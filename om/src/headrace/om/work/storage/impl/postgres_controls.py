@@ -9,9 +9,11 @@ import asyncpg
 from headrace.om.base import EMPTY_UUID
 from headrace.om.work.storage import WorkControlStorageInterface
 from headrace.om.work.storage.impl import control_statements as sql
+from headrace.om.work.storage.impl.held_back_statements import READ_HELD_BACK
 from headrace.om.work.storage.impl.postgres_base import WorkPostgresPart
 from headrace.om.work.types.control import LimitScope, WorkControl, WorkControls, WorkLimit, WorkPause, WorkRate
 from headrace.om.work.types.kinds import WorkKind
+from headrace.om.work.types.queries import WorkHeldBack
 
 
 class WorkControlsPostgres(WorkPostgresPart, WorkControlStorageInterface):
@@ -33,6 +35,11 @@ class WorkControlsPostgres(WorkPostgresPart, WorkControlStorageInterface):
             rates=tuple(_rate(row) for row in _of(rows, "rate")),
             pauses=tuple(_pause(row) for row in _of(rows, "pause")),
         )
+
+    @override
+    async def read_held_back(self) -> WorkHeldBack:
+        (row,) = await self._rows_across(READ_HELD_BACK)
+        return WorkHeldBack(**dict(row))
 
 
 def _subject(control: WorkControl) -> tuple[str, str, str, str, UUID]:

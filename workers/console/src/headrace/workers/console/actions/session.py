@@ -24,9 +24,28 @@ class Session:
         return self.container.managers
 
 
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An open console on which the platform is operated: nobody is signed in; the database's logins are the right."""
+
+    managers: Managers
+    rctx: RequestContext
+
+
 def new_request(settings: ConsoleSettings) -> RequestContext:
     """Return the request stage of one command."""
     return RequestContext(app=AppContext(type=AppType.CLI, version=f"{settings.service}@{settings.release}"))
+
+
+@asynccontextmanager
+async def operating(container: ConsoleContainer) -> AsyncIterator[Operation]:
+    """Open the console without signing in; close it on leaving.
+
+    Raises:
+        SchemaMismatch, Unavailable: See `ConsoleContainer.opened`.
+    """
+    async with container.opened():
+        yield Operation(container.managers, new_request(container.settings))
 
 
 @asynccontextmanager

@@ -26,6 +26,8 @@ class WorkWish:
     idempotency_key: str | None
     max_attempts: int | None
     unique_for: tuple[str, ...] | None
+    concurrency_key: str | None
+    ordering_key: str | None
 
     def item(self) -> WorkItem:
         """Return the item.
@@ -39,6 +41,8 @@ class WorkWish:
             "idempotency_key": self.idempotency_key,
             "max_attempts": self.max_attempts,
             "unique_for": self.unique_for,
+            "concurrency_key": self.concurrency_key,
+            "ordering_key": self.ordering_key,
             "available_at": utcnow() + self.delay if self.delay else None,
         }
         return WorkItem.model_validate(

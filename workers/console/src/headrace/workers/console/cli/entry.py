@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from headrace.workers.console.actions.session import Session
+    from headrace.workers.console.actions.session import Operation, Session
     from headrace.workers.console.container import ConsoleContainer
     from headrace.workers.console.settings import ConsoleSettings
 
@@ -52,6 +52,16 @@ def ask[Answer](context: typer.Context, call: Callable[["Session"], Awaitable[An
     return asyncio.run(_signed_in(entry, call))
 
 
+def operate[Answer](context: typer.Context, call: Callable[["Operation"], Awaitable[Answer]]) -> Answer:
+    """Call without signing in, for what is the platform's, and close again; return what the call returned.
+
+    Raises:
+        ConfigurationInvalid: The settings cannot work.
+        PlatformException: The call was refused.
+    """
+    return asyncio.run(_operating(entry_of(context), call))
+
+
 def mute_logs(*, debug: bool) -> None:
     """Keep log lines off the terminal, where refusals are told in a sentence; with debug, show all of them."""
     if debug:
@@ -65,6 +75,13 @@ async def _signed_in[Answer](entry: Entry, call: Callable[["Session"], Awaitable
 
     async with signed_in(entry.build(entry.settings())) as session:
         return await call(session)
+
+
+async def _operating[Answer](entry: Entry, call: Callable[["Operation"], Awaitable[Answer]]) -> Answer:
+    from headrace.workers.console.actions.session import operating  # noqa: PLC0415 - start-up stays fast
+
+    async with operating(entry.build(entry.settings())) as operation:
+        return await call(operation)
 
 
 def _load_settings() -> "ConsoleSettings":

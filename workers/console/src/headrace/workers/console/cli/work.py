@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from headrace.workers.console.cli import bundles
+from headrace.workers.console.cli import bundles, controls
 from headrace.workers.console.cli.entry import ask
 from headrace.workers.console.cli.filters import (
     BundleFilterOption,
@@ -50,6 +50,14 @@ UniqueFor = Annotated[
     list[str] | None,
     typer.Option(metavar="FIELD", help="While an unsettled item of the kind agrees in this payload field, find that."),
 ]
+ConcurrencyKey = Annotated[
+    str | None,
+    typer.Option(help="Only so many items of one key run at once: one, where no limit says more."),
+]
+OrderingKey = Annotated[
+    str | None,
+    typer.Option(help="Items of one key run one at a time, in the order in which they became due."),
+]
 MaxAttempts = Annotated[int | None, typer.Option(min=1, max=10_000, help="Attempts at most.")]
 Origin = Annotated[str, typer.Option(help="Who asks, for operators.")]
 ByFilter = Annotated[bool, typer.Option("--filter", help="Retry every settled item that the other options choose.")]
@@ -61,6 +69,7 @@ Timeout = Annotated[str, typer.Option(help="How long to wait at most, such as 5m
 def register(app: typer.Typer) -> None:
     """Add the group."""
     group.add_typer(bundles.group, name="bundles")
+    controls.register(group)
     app.add_typer(group, name="work")
 
 
@@ -75,6 +84,8 @@ def enqueue(  # noqa: PLR0913 - the options of the command line
     delay: Delay = "0s",
     key: Key = None,
     unique_for: UniqueFor = None,
+    concurrency_key: ConcurrencyKey = None,
+    ordering_key: OrderingKey = None,
     max_attempts: MaxAttempts = None,
     origin: Origin = "console",
     as_json: Json = False,
@@ -93,6 +104,8 @@ def enqueue(  # noqa: PLR0913 - the options of the command line
         idempotency_key=key,
         max_attempts=max_attempts,
         unique_for=tuple(unique_for) if unique_for else None,
+        concurrency_key=concurrency_key,
+        ordering_key=ordering_key,
     )
     item, is_new = ask(context, lambda session: work.enqueue(session, wish))
     said = f"{'enqueued' if is_new else 'was there already under its key'}: {item.kind} {item.id}, {item.status}"

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from headrace.workers.console.cli.screen import Block, Fields, Line, Rows
+from headrace.workers.console.views.controls import paused
 from headrace.workers.console.views.values import seconds_of, shown_duration, shown_instant, shown_text
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def status_document(status: "Status") -> dict[str, Any]:
             "counts": [count.model_dump(mode="json") for count in status.work.counts],
             "oldest_waiting_seconds": seconds_of(status.work.oldest_waiting),
             "num_dead_letters": status.num_dead_letters,
+            "pauses": [pause.model_dump(mode="json") for pause in status.work.pauses],
         },
         "outbox": {"num_pending": status.outbox.num_pending, "lag_seconds": seconds_of(status.outbox.lag)},
         "workers": [{"worker": name, **said} for name, said in status.workers.items()],
@@ -41,6 +43,7 @@ def status_blocks(status: "Status") -> Sequence[Block]:
         ("org", f"{status.org.name} ({status.org.id})"),
         ("oldest waiting", shown_duration(status.work.oldest_waiting)),
         ("dead letters", dead),
+        ("paused", ", ".join(paused(each) for each in status.work.pauses) or "nothing"),
         ("outbox", f"{status.outbox.num_pending} pending, lag {shown_duration(status.outbox.lag)}"),
     ]
     counts = [(each.status, each.kind, each.lane, str(each.num_items)) for each in status.work.counts]
