@@ -1,13 +1,16 @@
 """One run from its plan to its exit code, over a small tree with real commands."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path, PurePosixPath
 
 import pytest
 
+from headrace.tools.dev.waiting import holds_within
 from headrace.tools.new_worker.command import Intention, Options, Run
 from headrace.tools.new_worker.draft import Draft
 from headrace.tools.new_worker.exceptions import WrongNameError
@@ -142,6 +145,10 @@ def test_fault_of_the_generator_is_told_whole(tmp_path: Path, capsys: Captured) 
     assert "ZeroDivisionError" in capsys.readouterr().err
 
 
+def no_plan(tree: Tree) -> Plan:
+    return Draft(tree).plan()
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_tree_is_as_before_when_a_signal_comes_while_it_locks(tmp_path: Path, number: int) -> None:
     with_lock(tmp_path, f"#!/bin/sh\necho half > uv.lock\nkill -{number:d} $RUN\nsleep 600\n")
@@ -157,13 +164,19 @@ def test_tree_is_kept_when_a_signal_comes_in_the_gate(tmp_path: Path) -> None:
 
 
 def test_next_run_takes_back_what_a_killed_one_left(tmp_path: Path, capsys: Captured) -> None:
-    with_lock(tmp_path, f"#!/bin/sh\necho half > uv.lock\nkill -{signal.SIGKILL:d} $RUN\n")
+    # The command goes on when the run is gone; until it has ended, no other run is let in.
+    go_on = tmp_path.with_name("go-on")
+    os.mkfifo(go_on)
+    with_lock(tmp_path, f"#!/bin/sh\necho half > uv.lock\nkill -{signal.SIGKILL:d} $RUN\nread -r _ < {go_on}\n")
     before = state_of(tmp_path)
     assert code_of_process(tmp_path) == -signal.SIGKILL
     assert changes(tmp_path, before)
     assert run(tmp_path, dry=True) is ExitCode.REFUSED
     assert "cut off" in capsys.readouterr().err
-    assert run(tmp_path, lambda tree: Draft(tree).plan()) is ExitCode.DONE
+    assert run(tmp_path, no_plan) is ExitCode.REFUSED
+    assert "Another run is changing this tree" in capsys.readouterr().err
+    go_on.write_text("now\n")
+    assert holds_within(lambda: run(tmp_path, no_plan) is ExitCode.DONE, timedelta(seconds=40))
     assert "has been taken back" in capsys.readouterr().out
     assert changes(tmp_path, before) == []
 

@@ -132,8 +132,12 @@ def refuse_unfinished(root: Path) -> None:
 
 
 @contextmanager
-def exclusive(root: Path) -> Iterator[None]:
+def exclusive(root: Path) -> Iterator[int]:
     """Keep every other change out of the tree; the system lets go of it when the process ends, however it ends.
+
+    Yields:
+        The descriptor that holds the lock. A command that writes into the tree gets it too, so that the tree stays
+        locked while that command goes on, should this process be killed.
 
     Raises:
         ConflictError: Another change is under way.
@@ -144,7 +148,7 @@ def exclusive(root: Path) -> Iterator[None]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise ConflictError("Another run is changing this tree: wait for it to end.") from None
-        yield
+        yield descriptor
     finally:
         os.close(descriptor)
 

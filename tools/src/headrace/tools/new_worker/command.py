@@ -101,7 +101,7 @@ class Run:
 
     def _change(self, intend: Callable[[Tree], Intention]) -> ExitCode:
         tree = Tree.open(self._options.root)
-        with exclusive(tree.root):
+        with exclusive(tree.root) as lock:
             if recover(tree.root):
                 self._report.recovered()
             intention = intend(tree)
@@ -110,7 +110,7 @@ class Run:
                 return refusal
             if not intention.plan.changes:
                 return self._report.end(ExitCode.DONE, "Everything is there already; nothing has been touched.")
-            self._apply(tree, intention)
+            self._apply(tree, intention, lock)
         return self._check(tree, intention)
 
     def _refusal(self, plan: Plan) -> ExitCode | None:
@@ -118,18 +118,18 @@ class Run:
             return None
         return self._report.end(ExitCode.REFUSED, "Nothing has been written.")
 
-    def _apply(self, tree: Tree, intention: Intention) -> None:
+    def _apply(self, tree: Tree, intention: Intention, lock: int) -> None:
         try:
             change = Change(tree.root, intention.plan, tuple(lock_files(tree, intention.worker_name)))
             with change.applied(self._on_written):
                 if has_lock(tree):
-                    self._lock(tree)
+                    self._resolve(tree, lock)
         finally:
             recover(tree.root)
         self._has_changed = True
 
-    def _lock(self, tree: Tree) -> None:
-        outcome = run_step(lock_step(tree.root), tree.root)
+    def _resolve(self, tree: Tree, lock: int) -> None:
+        outcome = run_step(lock_step(tree.root), tree.root, (lock,))
         self._report.step(outcome)
         if not outcome.is_ok:
             raise StepFailedError("The dependencies could not be locked, so the change has been taken back.")

@@ -61,15 +61,20 @@ class StepOutcome:
     output: str
 
 
-def run_step(step: Step, root: Path) -> StepOutcome:
+def run_step(step: Step, root: Path, descriptors: tuple[int, ...] = ()) -> StepOutcome:
     """Run a command in a tree and wait for it.
 
     The command leads a group of processes of its own; when the wait ends early, by a signal or the time limit, the
     whole group has ended before this returns or raises, so that nothing goes on writing into the tree.
+
+    Args:
+        step: The command.
+        root: The tree, which it runs in.
+        descriptors: What it has open beside its output, for as long as it runs.
     """
     output = sys.stderr if step.is_shown else subprocess.PIPE
     try:
-        with _process(step, root, output) as process:
+        with _process(step, root, output, descriptors) as process:
             told, _ = process.communicate(timeout=step.timeout_seconds)
     except OSError as error:
         return StepOutcome(step, is_ok=False, output=f"{step.argv[0]} cannot be run: {error.strerror}.")
@@ -104,12 +109,12 @@ def check_steps(files: tuple[PurePosixPath, ...], *, verify: bool) -> Iterator[S
 
 
 @contextmanager
-def _process(step: Step, root: Path, output: object) -> Iterator[subprocess.Popen[str]]:
+def _process(step: Step, root: Path, output: object, descriptors: tuple[int, ...]) -> Iterator[subprocess.Popen[str]]:
     process: subprocess.Popen[str] | None = None
     try:
         # A signal that comes while the command starts waits until it is known which group is to be stopped.
         with held_signals() as unheld:
-            process = _started(step, root, output, unheld)
+            process = _started(step, root, output, descriptors, unheld)
         yield process
     except BaseException:
         if process is not None:
@@ -121,7 +126,9 @@ def _process(step: Step, root: Path, output: object) -> Iterator[subprocess.Pope
                 pass
 
 
-def _started(step: Step, root: Path, output: object, mask: set[signal.Signals]) -> subprocess.Popen[str]:
+def _started(
+    step: Step, root: Path, output: object, descriptors: tuple[int, ...], mask: set[signal.Signals]
+) -> subprocess.Popen[str]:
     environment = {name: value for name, value in os.environ.items() if name not in _OF_THE_OUTER_MAKE}
     started: subprocess.Popen[str] = subprocess.Popen(  # noqa: S603 - the tree's own tools, with fixed arguments
         step.argv,
@@ -133,6 +140,7 @@ def _started(step: Step, root: Path, output: object, mask: set[signal.Signals]) 
         text=True,
         errors="replace",
         start_new_session=True,
+        pass_fds=descriptors,
         preexec_fn=partial(signal.pthread_sigmask, signal.SIG_SETMASK, mask),  # noqa: PLW1509 - one thread runs here
     )
     return started
