@@ -3,7 +3,8 @@ import base64
 import hashlib
 import hmac
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, MutableMapping
+from typing import Any
 
 import httpx
 import pytest
@@ -53,6 +54,24 @@ async def statuses(client: httpx.AsyncClient, path: str, num_posts: int) -> list
 )
 async def test_each_path_answers_as_its_route_says(client: httpx.AsyncClient, path: str, expected: list[int]) -> None:
     assert await statuses(client, path, len(expected)) == expected
+
+
+async def test_nothing_is_raised_or_counted_when_a_sender_stops_within_its_body(receiver: Receiver) -> None:
+    coming: list[MutableMapping[str, Any]] = [
+        {"type": "http.request", "body": BODY[:1], "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+    sent: list[MutableMapping[str, Any]] = []
+
+    async def receive() -> MutableMapping[str, Any]:
+        return coming.pop(0)
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": "/ok", "query_string": b"", "headers": []}
+    await receiver.app(scope, receive, send)
+    assert (sent[0]["status"], receiver.num_posts) == (400, 0)
 
 
 async def test_a_429_says_when_to_come_again(client: httpx.AsyncClient) -> None:

@@ -16,6 +16,7 @@ from http import HTTPStatus
 from typing import Final
 
 from fastapi import FastAPI, Request, Response
+from starlette.requests import ClientDisconnect
 
 from headrace.tools.dev.routes import RETRY_AFTER, ROUTES, Route
 
@@ -52,6 +53,7 @@ class Receiver:
         self._arrivals: list[Arrival] = []
         self._closed = asyncio.Event()
         self.app = FastAPI(title="local receiver", docs_url=None, redoc_url=None, openapi_url=None)
+        self.app.add_exception_handler(ClientDisconnect, _nobody_is_left)
         for route in ROUTES:
             self._serve(route)
 
@@ -94,6 +96,11 @@ class Receiver:
             return Response(status_code=HTTPStatus.SERVICE_UNAVAILABLE)
         wait = {"retry-after": f"{RETRY_AFTER.total_seconds():.0f}"} if answer is HTTPStatus.TOO_MANY_REQUESTS else {}
         return Response(f"{answer.phrase}\n", status_code=answer, headers=wait, media_type="text/plain")
+
+
+async def _nobody_is_left(_request: Request, _error: Exception) -> Response:
+    """Answer into the void: a sender that stops within its body has posted nothing, and nothing is wrong here."""
+    return Response(status_code=HTTPStatus.BAD_REQUEST)
 
 
 def is_signed(headers: Mapping[str, str], body: bytes, secret: str, *, now: float) -> bool:
