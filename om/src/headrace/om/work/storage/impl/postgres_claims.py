@@ -95,7 +95,8 @@ class WorkClaimsPostgres(WorkPostgresPart, WorkClaimStorageInterface):
             rows += answer.rows
             if answer.is_gated:
                 continue
-            if not answer.has_waiting or not await self._place(wish) or len(rows) >= limit:
+            moved = await self._place(wish) if answer.has_waiting else 0
+            if len(rows) >= limit or not (moved or answer.is_cut):
                 break
         return tuple(sorted(rows, key=_claim_order))
 
@@ -107,7 +108,8 @@ class WorkClaimsPostgres(WorkPostgresPart, WorkClaimStorageInterface):
         stmt = sql.claim_statement(wish.size, len(wish.kinds))
         rows = await self._rows_across(stmt, *self._common(wish), wish.limit)
         self._note(wish, rows[0])
-        return ClaimAnswer(_claimed(rows), rows[0]["is_gated"], rows[0]["has_waiting"])
+        first = rows[0]
+        return ClaimAnswer(_claimed(rows), first["is_gated"], first["has_waiting"], is_cut=first["is_cut"])
 
     async def _through_gate(self, wish: ClaimWish) -> list[ClaimedRow]:
         """Claim until nothing more can be taken, at first one item of each turn, then the rest in equal shares."""
