@@ -1,10 +1,12 @@
 """Fair share and pauses: cases of the work storage's contract."""
 
+import asyncio
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
 
-from headrace.om.base import new_id
+from headrace.om.base import new_id, utcnow
 from headrace.om.work import rules
 from headrace.om.work.storage import WorkStorageInterface
 from headrace.om.work.types.control import WorkPause
@@ -16,6 +18,7 @@ from om.tests.contracts.work_items import (
     KINDS,
     LANE,
     LEASE,
+    MAX_CRASHES,
     NO_LEASE,
     WorkStorageCases,
     a_work_item,
@@ -108,6 +111,27 @@ class ShareCases(WorkStorageCases):
             claimed = (await claim_one(storage)).item
             assert (claimed.id, claimed.attempts) == (item.id, 1), attempts
             await storage.write_item(org_id, rules.released(claimed, ""))
+
+    async def test_an_item_is_claimed_once_its_time_has_come(self, storage: WorkStorageInterface, org_id: UUID) -> None:
+        at = utcnow() + timedelta(milliseconds=100)
+        item = await self.put(storage, org_id, available_at=at)
+        claimed: tuple[ClaimedRow, ...] = ()
+        async with asyncio.timeout(20):
+            while not claimed:
+                await asyncio.sleep(0)  # memory gives no timeout a turn by itself
+                claimed = await claim_many(storage, 5)
+        assert [row.item.id for row in claimed] == [item.id]
+        assert utcnow() >= at
+
+    async def test_an_item_that_comes_back_with_a_high_priority_goes_before_fresh_low_ones(
+        self, storage: WorkStorageInterface, org_id: UUID
+    ) -> None:
+        urgent = await self.put(storage, org_id, priority=9)
+        await claim_one(storage, NO_LEASE)
+        await self.put_many(storage, org_id, 50)
+        await storage.requeue_stale(org_id, timedelta(0), 10, max_crashes=MAX_CRASHES)
+        claims = [await claim_many(storage, 5) for _ in range(2)]
+        assert urgent.id in {row.item.id for rows in claims for row in rows}
 
 
 class UnfairCases(WorkStorageCases):

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any, Final
+from contextlib import asynccontextmanager
+from typing import Any, Final, override
 from uuid import UUID
 
 import asyncpg
@@ -10,7 +11,8 @@ import pytest
 
 from headrace.om.base import EMPTY_UUID, new_id
 from headrace.om.exceptions import Unavailable
-from headrace.om.storage.database import Database
+from headrace.om.storage.database import Database, DriverConnection, DriverStatement, Purpose
+from headrace.om.storage.options import DatabaseOptions
 from headrace.om.storage.roles import Login
 from headrace.om.work.storage.impl import postgres_claims
 from headrace.om.work.storage.impl.gated_statements import GATE_LOCK, gated_statement
@@ -114,3 +116,45 @@ async def test_a_claim_that_takes_nothing_leaves_no_mark(
     before = await admin_connection.fetchval("SELECT last_value FROM queue.work_gate")
     assert await go_through(system) == ("open", [])
     assert await admin_connection.fetchval("SELECT last_value FROM queue.work_gate") == before
+
+
+class FailingDatabase(Database):
+    """Refuses statements of one name, as a server that goes away between two statements does."""
+
+    name = ""
+
+    @asynccontextmanager
+    @override
+    async def driver_for(
+        self, stmt: DriverStatement, *, org_id: UUID, purpose: Purpose = Purpose.MAIN
+    ) -> AsyncIterator[DriverConnection]:
+        if self.name and stmt.name.startswith(self.name):
+            raise Unavailable("the test says so")
+        async with super().driver_for(stmt, org_id=org_id, purpose=purpose) as connection:
+            yield connection
+
+
+@pytest.fixture
+async def failing(database_options: DatabaseOptions) -> AsyncIterator[FailingDatabase]:
+    opened = FailingDatabase(database_options)
+    yield opened
+    await opened.close()
+
+
+@pytest.mark.parametrize("keys", [{}, {"concurrency_key": "k"}], ids=["plain", "through the gate"])
+async def test_a_claim_keeps_what_it_took_when_a_later_statement_fails(
+    failing: FailingDatabase, admin_connection: asyncpg.Connection, keys: dict[str, str]
+) -> None:
+    storage, org_id = WorkStoragePostgresImpl(failing), new_id()
+    due, waiting = a_work_item(**keys), a_work_item()
+    await storage.create_items(org_id, [due, waiting])
+    # As an older release enqueues: without a turn.
+    await admin_connection.execute("UPDATE queue.work_items SET turn = NULL WHERE id = $1", waiting.id)
+    failing.name = "place_due"
+    claimed = await storage.claim_batch(LANE, KINDS, "worker-1", LEASE, 5)
+    assert [row.item.id for row in claimed] == [due.id]
+    with pytest.raises(Unavailable, match="the test says so"):
+        await storage.claim_batch(LANE, KINDS, "worker-1", LEASE, 5)
+    failing.name = ""
+    claimed = await storage.claim_batch(LANE, KINDS, "worker-1", LEASE, 5)
+    assert [row.item.id for row in claimed] == [waiting.id]

@@ -9,6 +9,7 @@ import pytest
 from headrace.om.base import new_id
 from headrace.om.storage.database import Database
 from headrace.om.work.storage.impl.postgres import WorkStoragePostgresImpl
+from headrace.om.work.types.control import LimitScope, WorkLimit
 from om.tests.contracts.work_items import KINDS, LANE, LEASE, a_work_item
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(120)]
@@ -53,3 +54,22 @@ async def test_it_waits_behind_all_of_them_where_fair_share_is_off(
     for _ in range(3):
         rows = await storage.claim_batch(LANE, KINDS, "worker-1", LEASE, 1000)
         assert one.id not in {row.item.id for row in rows}
+
+
+@pytest.mark.parametrize("is_bounded", [False, True])
+async def test_an_item_that_somebody_has_locked_hides_no_other_orgs(
+    database: Database,
+    admin_connection: asyncpg.Connection,
+    is_bounded: bool,  # noqa: FBT001 - a table's column
+) -> None:
+    storage, first, second = WorkStoragePostgresImpl(database), new_id(), new_id()
+    locked, free = a_work_item(), a_work_item()
+    await storage.create_item(first, locked)
+    await storage.create_item(second, free)
+    if is_bounded:
+        await storage.put_control(WorkLimit(scope=LimitScope.ORG, max_running=1), "tests")
+    async with admin_connection.transaction():
+        await admin_connection.execute("SELECT FROM queue.work_items WHERE id = $1 FOR UPDATE", locked.id)
+        claimed = await storage.claim_next(LANE, KINDS, "worker-1", LEASE)
+    assert claimed is not None
+    assert claimed.item.id == free.id

@@ -10,6 +10,7 @@ how many items at most. The statement also has a size as a literal, at least as 
 planner would guess a share of the table. There are few sizes, so that there are few plans.
 """
 
+from collections.abc import Callable
 from functools import cache
 from typing import Final
 
@@ -175,7 +176,8 @@ def claim_statement(size: int, num_kinds: int) -> DriverStatement:
 
     It answers with at least one row. `is_gated` says that something does bound them, or that items with a key are
     due: then nothing was taken, and `gated_statement` is to be asked. `has_waiting` says that items became due that
-    have no turn yet. `served` is the turn to begin after next time.
+    have no turn yet. `served` is the turn to begin after next time. `is_cut` says that the round may have more turns:
+    where less was taken than asked for, others were claiming those items, and the next turns are to be looked at.
 
     Each turn gets an equal share; what is left over then goes to whoever has more. Rows are locked while they are
     picked, and the picking stops at the limit.
@@ -186,16 +188,55 @@ def claim_statement(size: int, num_kinds: int) -> DriverStatement:
     """
     kinds = kinds_from(num_kinds)
     rows = _rows_of_one_kind if num_kinds == 1 else _rows_of_kinds
-    share = "(SELECT num FROM share)"
+    lowest = f"(SELECT CASE WHEN NOT is_gated THEN {SHARED_TURN} END FROM gate)"
     return statement(
         f"claim_{size}_of_{num_kinds}",
         f"""
-        WITH RECURSIVE gate AS MATERIALIZED (
-            SELECT g.is_gated, CASE WHEN NOT g.is_gated THEN {SHARED_TURN} END AS lowest
-            FROM (SELECT {HAS_CONTROLS} OR {has_keyed(kinds)} AS is_gated) AS g
+        WITH RECURSIVE gate AS MATERIALIZED (SELECT {HAS_CONTROLS} OR {has_keyed(kinds)} AS is_gated),
+        {_picked_one(kinds, rows, lowest) if size == 1 else _picked_many(kinds, rows, lowest, size)},
+        taken AS (
+            {CLAIM}
+            FROM picked WHERE i.org_id = picked.org_id AND i.id = picked.id
+            RETURNING i.org_id, {OF_I}
+        )
+        SELECT gate.is_gated, {has_waiting(kinds)} AS has_waiting, round_trip.served, round_trip.is_cut, taken.*
+        FROM gate CROSS JOIN round_trip LEFT JOIN taken ON TRUE
+        """,
+    )
+
+
+type Rows = Callable[[str, str, str], str]
+"""Returns the query for a turn's items: from which kinds, how many to skip, how many to take."""
+
+
+def _picked_one(kinds: str, rows: Rows, lowest: str) -> str:
+    """Return the parts that pick the first item of the next turn, as `_picked_many` would with less to set up."""
+    return f"""
+        walk AS MATERIALIZED (
+            SELECT n.turn FROM (
+                ({next_turn(kinds, f"turn > $5 AND turn >= {lowest}")})
+                UNION ALL
+                ({next_turn(kinds, f"turn <= $5 AND turn >= {lowest}")})
+            ) AS n
+            LIMIT 1
         ),
-        {walk(kinds, lowest="(SELECT lowest FROM gate)", num_turns="$6")},
-        share AS MATERIALIZED (SELECT ($6 + count(*) - 1) / greatest(count(*), 1) AS num FROM walk),
+        picked AS (
+            SELECT r.org_id, r.id FROM walk AS w CROSS JOIN LATERAL ({rows(kinds, "0", "$6")}) AS r LIMIT 1
+        ),
+        round_trip AS (
+            SELECT w.turn AS served, w.turn IS NOT NULL AS is_cut FROM (SELECT) AS always LEFT JOIN walk AS w ON TRUE
+        )
+    """
+
+
+def _picked_many(kinds: str, rows: Rows, lowest: str, size: int) -> str:
+    """Return the parts that pick an equal share of each turn, then what is left over from who has more."""
+    share = "(SELECT num FROM share)"
+    return f"""
+        {walk(kinds, lowest=lowest, num_turns="$6")},
+        share AS MATERIALIZED (
+            SELECT ($6 + count(*) - 1) / greatest(count(*), 1) AS num, count(*) >= $6 AS is_cut FROM walk
+        ),
         picked AS (
             SELECT p.org_id, p.id FROM (
                 SELECT r.org_id, r.id FROM walk AS w CROSS JOIN LATERAL ({rows(kinds, "0", share)}) AS r
@@ -206,16 +247,13 @@ def claim_statement(size: int, num_kinds: int) -> DriverStatement:
             ) AS p
             LIMIT {size}
         ),
-        taken AS (
-            {CLAIM}
-            FROM picked WHERE i.org_id = picked.org_id AND i.id = picked.id
-            RETURNING i.org_id, {OF_I}
+        -- A round that was cut goes on behind its last turn; a whole one begins one turn later next time.
+        round_trip AS (
+            SELECT (SELECT turn FROM walk ORDER BY CASE WHEN s.is_cut THEN -place ELSE place END LIMIT 1) AS served,
+                s.is_cut
+            FROM share AS s
         )
-        SELECT gate.is_gated, {has_waiting(kinds)} AS has_waiting,
-            (SELECT turn FROM walk ORDER BY CASE WHEN {share} = 1 THEN -place ELSE place END LIMIT 1) AS served, taken.*
-        FROM gate LEFT JOIN taken ON TRUE
-        """,
-    )
+    """
 
 
 @cache

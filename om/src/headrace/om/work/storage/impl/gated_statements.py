@@ -266,7 +266,8 @@ def gated_statement(size: int, num_kinds: int) -> DriverStatement:
 
     It answers with at least one row. `state` is open; or busy, while another claim is in the gate; or stale, when one
     went through after this statement began: then nothing was taken, and it is to be sent again. `is_gated` says that
-    something still bounds claims. `is_cut` says that it did not get round all turns. `has_shared` says that items wait
+    something still bounds claims. `is_cut` says that it did not get round all turns, or left some of what it found:
+    there may be more. `has_shared` says that items wait
     for the shared turn which org's limits cannot tell apart: they are to be given turns of their own.
 
     Candidates are read without locks, since no other claim is in the gate, then locked and looked at again. Rooms are
@@ -300,7 +301,7 @@ def gated_statement(size: int, num_kinds: int) -> DriverStatement:
             FROM (SELECT count(*) >= $8 AS is_full FROM picked) AS f
         )
         SELECT gate.state, gate.is_gated, {has_waiting(kinds)} AS has_waiting,
-            r.is_cut,
+            r.is_cut OR (SELECT count(*) FROM picked) > (SELECT count(*) FROM taken) AS is_cut,
             gate.is_by_org AND {has_shared(kinds)} AS has_shared,
             CASE
                 WHEN r.is_full THEN (SELECT turn FROM picked ORDER BY place DESC LIMIT 1)

@@ -1,6 +1,7 @@
 """Claiming over PostgreSQL: one statement where nothing bounds claims, else through the gate."""
 
 import asyncio
+import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from uuid import UUID
 import asyncpg
 
 from headrace.om.base import EMPTY_UUID
-from headrace.om.exceptions import Unavailable
+from headrace.om.exceptions import PlatformException, Unavailable
 from headrace.om.storage.database import Database
 from headrace.om.work.claiming import next_line
 from headrace.om.work.storage import WorkClaimStorageInterface
@@ -22,6 +23,8 @@ from headrace.om.work.storage.impl.postgres_base import WorkPostgresPart
 from headrace.om.work.storage.impl.rows import item_of
 from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.queries import ClaimedRow
+
+logger = logging.getLogger(__name__)
 
 MAX_ROUNDS: Final = 8
 """Statements of one claim at most, each of which takes something, or gives turns, or looks further."""
@@ -87,42 +90,51 @@ class WorkClaimsPostgres(WorkPostgresPart, WorkClaimStorageInterface):
     ) -> tuple[ClaimedRow, ...]:
         wish = ClaimWish(lane, tuple(sorted({kind.value for kind in kinds})), worker_id, lease, limit)
         rows: list[ClaimedRow] = []
-        for _ in range(MAX_ROUNDS):
-            if wish.place in self._gated:
-                rows += await self._through_gate(replace(wish, limit=limit - len(rows)))
-                break
-            answer = await self._ungated(replace(wish, limit=limit - len(rows)))
-            rows += answer.rows
-            if answer.is_gated:
-                continue
-            if not answer.has_waiting or not await self._place(wish) or len(rows) >= limit:
-                break
+        try:
+            await self._claim_into(rows, wish)
+        except PlatformException as error:
+            # What was taken is this caller's: to say nothing but the error would leave it to its lease.
+            if not rows:
+                raise
+            logger.warning("a claim makes do with %d items: %s", len(rows), error)
         return tuple(sorted(rows, key=_claim_order))
 
     @override
     def is_bounded(self, lane: str) -> bool:
         return any(place[0] == lane for place in self._gated)
 
+    async def _claim_into(self, rows: list[ClaimedRow], wish: ClaimWish) -> None:
+        for _ in range(MAX_ROUNDS):
+            if wish.place in self._gated:
+                await self._through_gate(rows, wish)
+                return
+            answer = await self._ungated(replace(wish, limit=wish.limit - len(rows)))
+            rows += answer.rows
+            if answer.is_gated:
+                continue
+            moved = await self._place(wish) if answer.has_waiting else 0
+            if len(rows) >= wish.limit or not (moved or answer.is_cut):
+                return
+
     async def _ungated(self, wish: ClaimWish) -> ClaimAnswer:
         stmt = sql.claim_statement(wish.size, len(wish.kinds))
         rows = await self._rows_across(stmt, *self._common(wish), wish.limit)
         self._note(wish, rows[0])
-        return ClaimAnswer(_claimed(rows), rows[0]["is_gated"], rows[0]["has_waiting"])
+        first = rows[0]
+        return ClaimAnswer(_claimed(rows), first["is_gated"], first["has_waiting"], is_cut=first["is_cut"])
 
-    async def _through_gate(self, wish: ClaimWish) -> list[ClaimedRow]:
+    async def _through_gate(self, rows: list[ClaimedRow], wish: ClaimWish) -> None:
         """Claim until nothing more can be taken, at first one item of each turn, then the rest in equal shares."""
-        rows: list[ClaimedRow] = []
         share = 1
         for _ in range(MAX_ROUNDS):
             answer = await self._gate_round(replace(wish, limit=wish.limit - len(rows)), share)
             rows += answer.rows
             moved = await self._place(wish) if answer.has_waiting else 0
             moved += await self._spread(wish) if answer.has_shared else 0
-            if len(rows) >= wish.limit or not (answer.rows or answer.is_cut or moved):
-                break
             left = wish.limit - len(rows)
+            if not left or not (answer.rows or answer.is_cut or moved):
+                return
             share = -(-left // max(1, len({row.org_id for row in answer.rows}))) if share == 1 else left
-        return rows
 
     async def _gate_round(self, wish: ClaimWish, share: int) -> ClaimAnswer:
         stmt = gated_statement(wish.size, len(wish.kinds))
