@@ -12,6 +12,7 @@ from uuid import UUID
 
 from headrace.om.work.types.control import LimitScope, WorkControls, WorkRate
 from headrace.om.work.types.kinds import WorkKind
+from headrace.om.work.types.queries import ClaimedRow
 from headrace.om.work.types.work_item import WorkItem, WorkStatus
 
 DEFAULT_KEY_LIMIT: Final = 1
@@ -31,6 +32,11 @@ def next_line(line: int) -> int:
     Source: the additive recurrence with the golden ratio, a low-discrepancy sequence.
     """
     return (line + _STEP) % NUM_LINES
+
+
+def claimed_order(row: ClaimedRow) -> tuple[int, object, UUID]:
+    """Return by what the rows of one claim are sorted when they are handed over: priority, then age."""
+    return -row.item.priority, row.item.available_at, row.item.id
 
 
 @dataclass(frozen=True, slots=True)

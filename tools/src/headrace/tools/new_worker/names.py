@@ -141,13 +141,15 @@ def _worker_length(name: str, _: Inventory) -> str | None:
 
 
 def _worker_kit(name: str, _: Inventory) -> str | None:
-    return "'kit' is the library that every worker is built on, so no worker can have its name." * (name == "kit")
+    if name != "kit":
+        return None
+    return "'kit' is the library that every worker is built on, so no worker can have its name."
 
 
 def _worker_base(name: str, _: Inventory) -> str | None:
-    return (
-        "'worker' would hide WorkerSettings, which every worker's settings are built on." * (name == "worker") or None
-    )
+    if name != "worker":
+        return None
+    return "'worker' would hide WorkerSettings, which every worker's settings are built on."
 
 
 def _worker_reserved(name: str, _: Inventory) -> str | None:
@@ -232,7 +234,9 @@ def _kind_keyword(kind: str, _: Inventory) -> str | None:
 
 
 def _kind_base(kind: str, _: Inventory) -> str | None:
-    return "'WORK' would hide WorkPayload, which every kind's payload is built on." * (kind == "WORK") or None
+    if kind != "WORK":
+        return None
+    return "'WORK' would hide WorkPayload, which every kind's payload is built on."
 
 
 _KIND_RULES: Final[tuple[_Rule, ...]] = (

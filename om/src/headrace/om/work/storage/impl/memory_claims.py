@@ -57,8 +57,8 @@ class WorkClaimsMemory(WorkMemoryPart, WorkClaimStorageInterface, WorkControlSto
                 if (row := self._take_next(place, waiting, worker_id, lease)) is None:
                     break
                 claimed.append(row)
-        claimed.sort(key=lambda pair: (-pair[1].priority, pair[1].available_at, pair[1].id))
-        return tuple(ClaimedRow(org_id=org_id, item=item) for org_id, item in claimed)
+        rows = (ClaimedRow(org_id=org_id, item=item) for org_id, item in claimed)
+        return tuple(sorted(rows, key=claiming.claimed_order))
 
     @override
     def is_bounded(self, lane: str) -> bool:

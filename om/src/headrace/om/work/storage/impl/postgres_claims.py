@@ -15,7 +15,7 @@ import asyncpg
 from headrace.om.base import EMPTY_UUID
 from headrace.om.exceptions import PlatformException, Unavailable
 from headrace.om.storage.database import Database
-from headrace.om.work.claiming import next_line
+from headrace.om.work.claiming import claimed_order, next_line
 from headrace.om.work.storage import WorkClaimStorageInterface
 from headrace.om.work.storage.impl import claim_statements as sql
 from headrace.om.work.storage.impl.gated_statements import gated_statement
@@ -97,7 +97,7 @@ class WorkClaimsPostgres(WorkPostgresPart, WorkClaimStorageInterface):
             if not rows:
                 raise
             logger.warning("a claim makes do with %d items: %s", len(rows), error)
-        return tuple(sorted(rows, key=_claim_order))
+        return tuple(sorted(rows, key=claimed_order))
 
     @override
     def is_bounded(self, lane: str) -> bool:
@@ -176,7 +176,3 @@ class WorkClaimsPostgres(WorkPostgresPart, WorkClaimStorageInterface):
 def _claimed(rows: Sequence[asyncpg.Record]) -> tuple[ClaimedRow, ...]:
     taken = (row for row in rows if row["id"] is not None)
     return tuple(ClaimedRow.model_construct(org_id=row["org_id"], item=item_of(row)) for row in taken)
-
-
-def _claim_order(row: ClaimedRow) -> tuple[int, object, UUID]:
-    return (-row.item.priority, row.item.available_at, row.item.id)
