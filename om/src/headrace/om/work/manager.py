@@ -8,6 +8,7 @@ from uuid import UUID
 
 from headrace.om.context import OpContext, RequestContext
 from headrace.om.outbox.types.outbox_row import OutboxRow
+from headrace.om.work.schedules import WorkScheduleInterface
 from headrace.om.work.types.bundle import BundleFilter, WorkBundle
 from headrace.om.work.types.control import WorkControl, WorkControls
 from headrace.om.work.types.kinds import WorkKind
@@ -512,6 +513,7 @@ class WorkManagerInterface(
     WorkOperatorInterface,
     WorkBundleInterface,
     WorkControlInterface,
+    WorkScheduleInterface,
     WorkSweepInterface,
 ):
     """The work queue."""

@@ -6,6 +6,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from headrace.om.storage.outcomes import InsertOutcome
+from headrace.om.work.storage.schedules import WorkScheduleStorageInterface
 from headrace.om.work.types.bundle import BundleFilter, WorkBundle
 from headrace.om.work.types.control import WorkControl, WorkControls
 from headrace.om.work.types.kinds import WorkKind
@@ -329,5 +330,6 @@ class WorkStorageInterface(
     WorkSweepStorageInterface,
     WorkBundleStorageInterface,
     WorkControlStorageInterface,
+    WorkScheduleStorageInterface,
 ):
     """The storage of the work queue."""

@@ -104,15 +104,15 @@ READ_STALE_ORGS: Final = statement(
 
 
 def _next_org(after: str) -> str:
-    """Return the query for the tenant that comes next, of those with items and of those with bundles."""
-    tables = ("work_items", "work_bundles")
+    """Return the query for the tenant that comes next, of those with items, with bundles or with schedules."""
+    tables = ("work_items", "work_bundles", "work_schedules")
     nearest = (f"(SELECT org_id FROM queue.{each} WHERE org_id > {after} ORDER BY org_id LIMIT 1)" for each in tables)
     return " UNION ALL ".join(nearest)
 
 
 READ_ORGS: Final = statement(
     "read_orgs",
-    # Walks from tenant to tenant down both primary keys, a descent each, so that no tenant's rows are read.
+    # Walks from tenant to tenant down each primary key, a descent each, so that no tenant's rows are read.
     f"""
     WITH RECURSIVE tenants (org_id, position) AS (
         (SELECT org_id, 1 FROM ({_next_org("$2::uuid")}) AS first ORDER BY org_id LIMIT 1)
