@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import select
+import shutil
 import subprocess
 import sys
 from pathlib import Path, PurePosixPath
@@ -205,6 +206,39 @@ def test_edited_worker_stays_until_it_is_forced_out(repository: Path, capsys: Ca
     assert len(err.splitlines()) == 3
     assert remove(repository, "sample-notifier", "--force") == 0
     assert lasting_changes(repository, before) == []
+
+
+def set_back(root: Path, path: str) -> None:
+    """Make it so that another text was written into a worker's file than would be today."""
+    manifest = root / "workers/sample-notifier/.new-worker.json"
+    kept = json.loads(manifest.read_text())
+    kept["files"][path] = f"sha256:{'0' * 64}"
+    manifest.write_text(json.dumps(kept, indent=2) + "\n")
+
+
+def test_worker_goes_when_a_shared_setting_has_changed_its_list_of_settings(repository: Path, capsys: Captured) -> None:
+    before = state_of(repository)
+    make(repository, *SAMPLE)
+    env_file = "workers/sample-notifier/.env.example"
+    set_back(repository, env_file)
+    made, listed = state_of(repository), (repository / env_file).read_text()
+    assert make(repository, *SAMPLE) == 0
+    assert changes(repository, made) == []
+    write(repository, env_file, "# Mine.\n")
+    assert remove(repository, "sample-notifier") == ExitCode.REFUSED
+    assert f"{env_file} was edited" in capsys.readouterr().err
+    write(repository, env_file, listed)
+    assert remove(repository, "sample-notifier") == 0
+    assert lasting_changes(repository, before) == []
+
+
+def test_copied_worker_is_not_removed_and_neither_is_its_model(repository: Path, capsys: Captured) -> None:
+    make(repository, *SAMPLE)
+    shutil.copytree(repository / "workers/sample-notifier", repository / "workers/my-copy")
+    before = state_of(repository)
+    assert remove(repository, "my-copy", "--force") == ExitCode.REFUSED
+    assert changes(repository, before) == []
+    assert "is that of the worker sample-notifier" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
