@@ -49,29 +49,19 @@ def test_branches_merge_without_conflict(git_repository: Path, order: tuple[int,
     assert {name for name in made if name in services} == {name for name, *more in WORKERS if "--container" in more}
 
 
-def test_merged_workers_are_identical_to_workers_made_in_a_row(git_repository: Path) -> None:
+def test_merged_workers_are_those_that_were_made_and_leave_the_first_tree_when_they_go(git_repository: Path) -> None:
     root = git_repository
     for arguments in WORKERS:
         commit_worker(root, *arguments)
     git(root, "checkout", "--quiet", "main")
     for name, *_ in WORKERS:
         git(root, "merge", "--quiet", "--no-edit", name)
-    before = state_of(root)
+    before, first = state_of(root), git(root, "merge-base", "--octopus", *(name for name, *_ in WORKERS))
     for arguments in WORKERS:
         assert new_worker([*arguments, "--no-verify", "--root", str(root)]) == 0
     assert lasting_changes(root, before) == []
     assert git(root, "status", "--porcelain") == ""
-
-
-def test_first_tree_comes_back_when_merged_workers_are_removed(git_repository: Path) -> None:
-    root = git_repository
-    for arguments in WORKERS:
-        commit_worker(root, *arguments)
-    git(root, "checkout", "--quiet", "main")
-    first = git(root, "rev-parse", "HEAD^{tree}")
-    for name, *_ in WORKERS:
-        git(root, "merge", "--quiet", "--no-edit", name)
     for name, *_ in WORKERS:
         assert remove_worker([name, "--no-verify", "--root", str(root)]) == 0
     git(root, "add", "--all")
-    assert git(root, "write-tree") == first
+    assert git(root, "write-tree") == git(root, "rev-parse", f"{first.strip()}^{{tree}}")

@@ -70,9 +70,10 @@ def _manifest(tree: Tree, worker_name: str) -> Manifest:
             f"workers/{worker_name} has no {MANIFEST_NAME}: it was not made by new-worker, so it is not taken out."
         )
     if manifest.arguments.worker_name != worker_name:
+        made = manifest.arguments.worker_name
         raise ConflictError(
-            f"{manifest_path(worker_name)} is that of the worker {manifest.arguments.worker_name}: this folder was copied"
-            " from its or renamed since, so it is taken out by hand."
+            f"{manifest_path(worker_name)} is that of the worker {made}: this folder was copied or renamed since,"
+            " so it is taken out by hand."
         )
     return manifest
 
