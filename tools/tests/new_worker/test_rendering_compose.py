@@ -92,6 +92,13 @@ def test_nothing_is_changed_when_it_is_there_or_gone_already(text: str) -> None:
     assert isinstance(remove_service("cook", PORT, text), AlreadyThere)
 
 
+def test_the_line_ends_as_those_of_the_file_do() -> None:
+    text = COMPOSE.replace("\n", "\r\n")
+    grown = done(add_service("cook", PORT, text))
+    assert grown.count("\n") == grown.count("\r\n") == text.count("\n") + 1
+    assert done(remove_service("cook", PORT, grown)) == text
+
+
 def test_a_service_that_was_edited_is_not_taken_out() -> None:
     edited = done(add_service("cook", PORT, COMPOSE)).replace("::9300", ":8080:9300")
     outcome = remove_service("cook", PORT, edited)

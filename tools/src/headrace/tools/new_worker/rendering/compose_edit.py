@@ -36,7 +36,7 @@ class _Service:
 def add_service(worker_name: str, metrics_port: int, text: str) -> EditOutcome:
     """Add the service in front of the first worker's whose name sorts behind it, else behind the last worker's."""
     services, lines = _services(text), text.splitlines(keepends=True)
-    line = _line(worker_name, metrics_port)
+    line = _line(worker_name, metrics_port, text)
     workers = [each for each in services if each.is_worker]
     if not workers or not text.endswith("\n"):
         return _lost(line)
@@ -50,7 +50,7 @@ def add_service(worker_name: str, metrics_port: int, text: str) -> EditOutcome:
 def remove_service(worker_name: str, metrics_port: int, text: str) -> EditOutcome:
     """Take the service out when it is as it was made."""
     services, lines = _services(text), text.splitlines(keepends=True)
-    line = _line(worker_name, metrics_port)
+    line = _line(worker_name, metrics_port, text)
     if not services:
         return _lost(line)
     same = next((each for each in services if each.name == worker_name), None)
@@ -61,9 +61,11 @@ def remove_service(worker_name: str, metrics_port: int, text: str) -> EditOutcom
     return Done("".join((*lines[: same.begins_at], *lines[same.ends_at :])))
 
 
-def _line(worker_name: str, metrics_port: int) -> str:
+def _line(worker_name: str, metrics_port: int, text: str) -> str:
+    """Return the service's line, with the line end that the file's last line has."""
     template = (TEMPLATES / "parts" / "compose_service.yml.jinja").read_text(encoding="utf-8")
-    return filled(template, {"worker_name": worker_name, "metrics_port": metrics_port})
+    line = filled(template, {"worker_name": worker_name, "metrics_port": metrics_port})
+    return line.replace("\n", "\r\n") if text.endswith("\r\n") else line
 
 
 def _services(text: str) -> tuple[_Service, ...]:
