@@ -376,6 +376,15 @@ async def test_every_connection_is_gone_when_closed_twice(
     await _until(admin_connection, "true", 0)
 
 
+@pytest.mark.parametrize("through", ["session", "driver"])
+async def test_nothing_is_opened_again_when_closed(database_options: DatabaseOptions, through: str) -> None:
+    database = Database(database_options)
+    await tenant_seen(database, ORG)
+    await database.close()
+    with pytest.raises(PreconditionFailed, match="closed"):
+        await (tenant_seen(database, ORG) if through == "session" else _slow_driver(database))
+
+
 async def test_the_description_names_the_database_and_no_password(
     database: Database, storage_settings: StorageSettings
 ) -> None:
