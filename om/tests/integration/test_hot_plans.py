@@ -45,7 +45,7 @@ RATIO: Final = 1.5
 LEVELS: Final = 3
 """Of an index of two million rows, where the other one is empty."""
 BUFFERS_OF_GAUGES: Final = 2000
-"""What is due, claimed and failed: a few thousand rows that other cases left. The settled ones fill ten times as many."""
+"""What is due, claimed and failed: rows that other cases left. The settled ones alone fill ten times as many."""
 
 
 PAGE: Final = 100
