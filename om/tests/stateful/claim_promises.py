@@ -119,7 +119,9 @@ def hold_found(world: World, wish: Wish, claims: Sequence[Claim]) -> None:
 def _hold_priority(taken: Iterable[Expected], left: Sequence[Expected]) -> None:
     is_plain: Callable[[Expected], bool] = lambda i: i.asked.concurrency_key is None and i.asked.ordering_key is None  # noqa: E731 - used twice right here
     for item in filter(is_plain, taken):
-        passed = [i for i in filter(is_plain, left) if i.org_id == item.org_id and i.asked.priority > item.asked.priority]
+        passed = [
+            i for i in filter(is_plain, left) if i.org_id == item.org_id and i.asked.priority > item.asked.priority
+        ]
         _promise(PRIORITY, not passed, f"{item} went before {passed}")
 
 

@@ -57,7 +57,9 @@ class ControlSteps(QueueSteps):
     def lift(self, pick: int) -> None:
         """Take back one thing that is said, or what was never said."""
         controls = self.world.controls
-        said: list[tuple[WorkControl, bool]] = [(pause, subject in controls.pauses) for pause, subject in self._pauses()]
+        said: list[tuple[WorkControl, bool]] = [
+            (pause, subject in controls.pauses) for pause, subject in self._pauses()
+        ]
         said += [(WorkRate(kind=kind, per_second=1), kind.value in controls.buckets) for kind in WorkKind]
         said += [(_limit_of(subject), True) for subject in controls.limits]
         control, is_said = sorted(said, key=lambda each: not each[1])[pick % len(said)]

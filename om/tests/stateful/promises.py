@@ -48,7 +48,9 @@ def settled(world: World) -> Iterable[object]:
     """A settled item changes only by retry, delete and purge."""
     before = ((row, item) for row, item in world.before.items.items() if item.status in SETTLED_STATUSES)
     mine = ((row, item) for row, item in before if row not in world.begun_again)
-    return [(item, world.rows.items.get(row)) for row, item in mine if _shown(world.rows.items.get(row)) != _shown(item)]
+    return [
+        (item, world.rows.items.get(row)) for row, item in mine if _shown(world.rows.items.get(row)) != _shown(item)
+    ]
 
 
 def attempts(world: World) -> Iterable[object]:
@@ -148,4 +150,3 @@ def _of_model(item: Expected) -> tuple[Any, ...]:
 def _of_row(item: WorkItem) -> tuple[Any, ...]:
     flags = (item.cancel_requested_at is not None, item.started_at is not None, item.settled_at is not None)
     return item.status.value, item.attempts, item.crashes, item.claim_token, *flags, item.bundle_id
-
