@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
-from uuid import UUID
 
-from om.tests.stateful.holding_back import head_of, may_begin, num_running
+from om.tests.stateful.holding_back import Subject, head_of, may_begin, num_running
 from om.tests.stateful.model import Expected
 from om.tests.stateful.world import BrokenPromise, Claim, World
 
@@ -83,12 +82,12 @@ def _hold_rates(world: World, items: Sequence[Expected]) -> None:
 
 def _hold_limits(world: World, items: Sequence[Expected]) -> None:
     """Hold that there is an order of the claims in which each found room."""
-    under: dict[object, list[int]] = {}
+    under: dict[Subject, list[int]] = {}
     for item in items:
         for subject, limit in world.controls.limits_on(item).items():
             under.setdefault(subject, []).append(limit)
     for subject, limits in under.items():
-        running = num_running(world.model, subject)  # type: ignore[arg-type] # the keys of limits_on
+        running = num_running(world.model, subject)
         fits = all(running + place < limit for place, limit in enumerate(sorted(limits)))
         _promise(LIMITED, fits, f"{running} of {subject} ran, {len(limits)} began, limits {limits}")
 
@@ -137,8 +136,3 @@ def _hold_turns(world: World, wish: Wish, taken: Sequence[Expected], left: Seque
 def _promise(promise: str, is_kept: bool, found: object) -> None:  # noqa: FBT001 - reads like an assert
     if not is_kept:
         raise BrokenPromise(promise, found)
-
-
-def org_of(claims: Iterable[Claim]) -> set[UUID]:
-    """Return whose items the claims are."""
-    return {claim.row[0] for claim in claims}

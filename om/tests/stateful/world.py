@@ -75,6 +75,8 @@ class World:
     rows: Rows = field(default_factory=Rows)
     begun_again: set[Key] = field(default_factory=set)
     """What the last step retried, deleted or purged, as far as it may change what had settled."""
+    gone: set[Key] = field(default_factory=set)
+    """What was ever deleted or purged."""
     skew: timedelta = timedelta(0)
     """How far the workers' clocks are off."""
     num_ids: int = 0
@@ -92,6 +94,10 @@ class World:
     def owner_of(self, org_id: UUID) -> OpContext:
         """Return the org's owner."""
         return next(ctx for ctx in self.ground.owners if ctx.org_id == org_id)
+
+    def sweepers(self) -> dict[UUID, OpContext]:
+        """Return the contexts of the machine's orgs that sweeps run under."""
+        return {ctx.org_id: self.ground.sweepers[ctx.org_id] for ctx in self.ground.owners}
 
     def worker_clock(self) -> datetime:
         """Return what the workers' clocks say, which are off."""
