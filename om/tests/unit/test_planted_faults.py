@@ -7,7 +7,7 @@ from om.tests.stateful import claim_promises as claims
 from om.tests.stateful import faults, promises
 from om.tests.stateful.ends import STALE
 from om.tests.stateful.ground import memory_ground
-from om.tests.stateful.machine import drive
+from om.tests.stateful.machine import TIMEOUT_SECONDS, drive
 from om.tests.stateful.settling_again import ONCE, ONE_WINS, TOGETHER
 from om.tests.stateful.world import BrokenPromise
 
@@ -39,7 +39,7 @@ PLANTED: dict[type[WorkStorageMemoryImpl], set[str]] = {
 """Each fault, and the promises of which one must be called broken."""
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(TIMEOUT_SECONDS)
 @pytest.mark.parametrize("fault", PLANTED, ids=lambda fault: fault.__name__)
 def test_a_planted_fault_is_found_and_called_by_its_name(fault: type[WorkStorageMemoryImpl]) -> None:
     with memory_ground(fault) as ground, pytest.raises(BrokenPromise) as broken:
