@@ -18,7 +18,7 @@ RATED: Final = "No more items of a kind begin than its rate lets"
 ORDERED: Final = "Items of an ordering key run one at a time, in order"
 FOUND: Final = "Blocked items never block others: where something may be claimed, a claim finds it"
 PRIORITY: Final = "Of one org the highest priority comes first"
-FAIR: Final = "No org waits for more claims than there are orgs"
+FAIR: Final = "No org is passed over by as many claims as there are orgs that wait"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +129,10 @@ def _hold_turns(world: World, wish: Wish, taken: Sequence[Expected], left: Seque
     waiting = {item.org_id for item in left} - served
     for ctx in world.ground.owners:
         place = (wish.lane, wish.kinds, ctx.org_id)
-        world.waits[place] = world.waits.get(place, 0) + 1 if ctx.org_id in waiting else 0
-        _promise(FAIR, world.waits[place] < len(world.ground.owners), f"{ctx.org_id} was passed over again")
+        num_waits, num_orgs = world.waits.pop(place, (0, 0))
+        if ctx.org_id in waiting:
+            world.waits[place] = waits = num_waits + 1, max(num_orgs, len(served | waiting))
+            _promise(FAIR, waits[0] < waits[1], f"{ctx.org_id} was passed over {waits[0]} times by {waits[1]} orgs")
 
 
 def _promise(promise: str, is_kept: bool, found: object) -> None:  # noqa: FBT001 - reads like an assert

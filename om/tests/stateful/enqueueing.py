@@ -4,7 +4,7 @@ from typing import Any
 from uuid import uuid4
 
 from hypothesis import strategies as st
-from hypothesis.stateful import initialize, precondition, rule
+from hypothesis.stateful import initialize, rule
 
 from headrace.om.work.exceptions import WorkItemTaken
 from headrace.om.work.types.bundle import FollowUp, WorkBundle
@@ -21,20 +21,19 @@ FOLLOW_UP = FollowUp(kind=WorkKind.NOOP, lane=LANES[0], max_attempts=2)
 class EnqueueSteps(QueueSteps):
     """Items, many items and bundles are enqueued, some of them again."""
 
-    @initialize(asked_for=st.lists(shapes, min_size=8, max_size=8))
+    @initialize(asked_for=st.lists(shapes, min_size=11, max_size=11))
     def begin_with_some(self, asked_for: list[dict[str, Any]]) -> None:
-        for org in range(2):
-            self.enqueue_many(org, asked_for[org:6:2])
-        self.enqueue_bundle(0, asked_for[6:], is_followed=True)
+        self.enqueue_bundle(0, asked_for[9:], is_followed=True)
+        for org in range(3):
+            self.enqueue_many(org, asked_for[org:9:3])
 
-    @rule(org=places, shape=shapes)
-    def enqueue(self, org: int, shape: dict[str, Any]) -> None:
-        self._enqueue(org, self.asked(shape))
-
-    @precondition(has_items)
-    @rule(pick=places, shape=shapes)
-    def enqueue_the_same_again(self, pick: int, shape: dict[str, Any]) -> None:
-        self._enqueue(pick, Asked(**shape | {"id": self.any_item(pick).asked.id}))
+    @rule(org=places, shape=shapes, is_known=st.integers(0, 3).map(lambda drawn: drawn == 1))
+    def enqueue(self, org: int, shape: dict[str, Any], *, is_known: bool) -> None:
+        """Enqueue one item, now and then under an id that is there already, in this org or in another."""
+        if is_known and has_items(self):
+            self._enqueue(org, Asked(**shape | {"id": self.any_item(org).asked.id}))
+        else:
+            self._enqueue(org, self.asked(shape))
 
     def _enqueue(self, org: int, asked: Asked) -> None:
         ctx = self.world.owner(org)

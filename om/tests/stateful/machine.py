@@ -6,7 +6,6 @@ from typing import Final
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from om.tests.stateful.claiming import ClaimSteps
 from om.tests.stateful.controlling import ControlSteps
 from om.tests.stateful.enqueueing import EnqueueSteps
 from om.tests.stateful.ground import Ground
@@ -18,8 +17,11 @@ from om.tests.stateful.sweeping import SweepSteps
 LONG_EXAMPLES: Final = "HEADRACE_TEST_EXAMPLES"
 """The variable that asks for a long run: so many examples, each time others, and the shortest one of what breaks."""
 
+TIMEOUT_SECONDS: Final = 3600 if LONG_EXAMPLES in os.environ else 240
+"""Of a test that runs the machine: a busy computer takes several times as long as an idle one."""
 
-class QueueMachine(EnqueueSteps, ClaimSteps, SettleSteps, SettleAgainSteps, OperatorSteps, SweepSteps, ControlSteps):
+
+class QueueMachine(EnqueueSteps, SettleSteps, SettleAgainSteps, OperatorSteps, SweepSteps, ControlSteps):
     """The queue as its users, workers, operators and sweeps see it, all at once."""
 
 

@@ -1,10 +1,12 @@
 """Steps of who looks after a tenant's queue, in its own tenant and in another's."""
 
 from typing import Final
+from uuid import UUID
 
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
+from headrace.om.context import OpContext
 from headrace.om.work.exceptions import (
     WorkBundleInWrongState,
     WorkBundleNotFound,
@@ -54,9 +56,9 @@ class OperatorSteps(QueueSteps):
             self.world.model.cancel(item)
 
     @precondition(has_settled)
-    @rule(pick=places)
-    def retry(self, pick: int) -> None:
-        item = self.any_item(pick)
+    @rule(pick=places, of_any_state=st.integers(0, 3).map(lambda drawn: not drawn))
+    def retry(self, pick: int, *, of_any_state: bool) -> None:
+        item = self.any_item(pick) if of_any_state else self.any_settled(pick)
         step = self.world.work.retry(self.world.owner_of(item.org_id), item.asked.id)
         if not item.is_settled:
             self.world.refused(STATE, WorkItemInWrongState, step)
@@ -131,20 +133,19 @@ class OperatorSteps(QueueSteps):
     @rule(pick=places, how=st.sampled_from(("get_item", "cancel", "retry", "delete_item")))
     def touch_anothers_item(self, pick: int, how: str) -> None:
         item = self.any_item(pick)
-        stranger = next(ctx for ctx in self.world.ground.owners if ctx.org_id != item.org_id)
+        stranger = self._stranger_to(item.org_id)
         if (stranger.org_id, item.asked.id) not in self.world.model.items:
             step = getattr(self.world.work, how)(stranger, item.asked.id)
             self.world.refused(OWN_ROWS, WorkItemNotFound, step)
+        if has_bundles(self):
+            bundle = self.any_bundle(pick)
+            step = self.world.work.delete_bundle(self._stranger_to(bundle.org_id), bundle.id)
+            self.world.refused(OWN_ROWS, WorkBundleNotFound, step)
 
-    @precondition(has_bundles)
-    @rule(pick=places, how=st.sampled_from(("get_bundle", "delete_bundle")))
-    def touch_anothers_bundle(self, pick: int, how: str) -> None:
-        bundle = self.any_bundle(pick)
-        stranger = next(ctx for ctx in self.world.ground.owners if ctx.org_id != bundle.org_id)
-        step = getattr(self.world.work, how)(stranger, bundle.id)
-        self.world.refused(OWN_ROWS, WorkBundleNotFound, step)
+    def _stranger_to(self, org_id: UUID) -> OpContext:
+        return next(ctx for ctx in self.world.ground.owners if ctx.org_id != org_id)
 
-    def _newest_first(self, org_id: object, where: WorkFilter) -> list[Expected]:
+    def _newest_first(self, org_id: UUID, where: WorkFilter) -> list[Expected]:
         items = [i for i in self.world.model.items.values() if i.org_id == org_id and _matches(i, where)]
         return sorted(items, key=lambda item: item.asked.id, reverse=True)
 

@@ -115,14 +115,14 @@ type Promise = Callable[[World], Iterable[object]]
 
 PROMISES: Final[dict[str, Promise]] = {
     KEPT: kept,
-    OWN_ROWS: own_rows,
+    FOLLOWED: followed,
     ONE_KEY: one_key,
+    OWN_ROWS: own_rows,
     SETTLED: settled,
     ATTEMPTS: attempts,
     LEASE: lease,
     ONE_HOLDER: one_holder,
     COUNTED: counted,
-    FOLLOWED: followed,
     MODEL: as_the_model_says,
 }
 

@@ -1,6 +1,7 @@
 """Steps of who holds a claim, and of who no longer does and writes all the same."""
 
 from datetime import timedelta
+from itertools import cycle
 from typing import Any, Final
 
 from hypothesis import strategies as st
@@ -8,18 +9,21 @@ from hypothesis.stateful import precondition, rule
 
 from headrace.om.work.exceptions import WorkClaimLost
 from headrace.om.work.types.settlement import Renewal
+from om.tests.stateful.claim_promises import Wish
+from om.tests.stateful.claiming import ClaimSteps
 from om.tests.stateful.ends import STALE, End, ends, follow_named, named_step
 from om.tests.stateful.enqueueing import first_of_those_that_agree
-from om.tests.stateful.shapes import places, shapes, spans
-from om.tests.stateful.stepping import QueueSteps, has_claims
+from om.tests.stateful.shapes import KINDS, LANES, PASSING, places, shapes, spans
+from om.tests.stateful.stepping import has_claims
 from om.tests.stateful.world import BrokenPromise, Claim
 
 RENEWED: Final = "A renewal holds while the token does, and says whether a cancel was asked for"
 
 NOW: Final = timedelta(0)
+METHODS: Final = ("complete", "fail", "refuse", "release", "defer", "park")
 
 
-class SettleSteps(QueueSteps):
+class SettleSteps(ClaimSteps):
     """Claims are settled, renewed and reported on, in time and late."""
 
     @precondition(has_claims)
@@ -30,17 +34,26 @@ class SettleSteps(QueueSteps):
         (settled,) = self.world.run(self.world.work.settle_many([(claim.ctx, written.settlement)]))
         written.follow(self.world, settled, STALE)
 
-    @precondition(has_claims)
-    @rule(pick=places, is_late=st.booleans(), how=st.sampled_from(("complete", "fail", "refuse", "release")))
-    def settle_by_name(self, pick: int, how: str, *, is_late: bool) -> None:
-        self._by_name(self.any_claim(pick, is_late=is_late), how, NOW)
+    @rule(
+        passing=st.sampled_from((NOW, *PASSING)),
+        in_turn=st.lists(ends, min_size=1, max_size=3),
+        lane=st.sampled_from((*LANES, LANES[0])),
+        delay=spans,
+    )
+    def claim_and_settle_all(self, passing: timedelta, in_turn: list[str], lane: str, delay: timedelta) -> None:
+        """A worker runs everything that it finds, perhaps after a while."""
+        self.world.advance(passing)
+        claims = self.claim_alone(Wish(lane, frozenset(KINDS), 100, timedelta(minutes=15)))
+        for claim, end in zip(claims, cycle(in_turn), strict=False):
+            written = End.of(self.world, claim, end, delay)
+            (settled,) = self.world.run(self.world.work.settle_many([(claim.ctx, written.settlement)]))
+            written.follow(self.world, settled, STALE)
 
     @precondition(has_claims)
-    @rule(pick=places, is_late=st.booleans(), how=st.sampled_from(("defer", "park")), delay=spans)
-    def hand_back(self, pick: int, how: str, delay: timedelta, *, is_late: bool) -> None:
-        self._by_name(self.any_claim(pick, is_late=is_late), how, delay)
-
-    def _by_name(self, claim: Claim, how: str, delay: timedelta) -> None:
+    @rule(pick=places, is_late=st.booleans(), how=st.sampled_from(METHODS), delay=spans)
+    def settle_by_name(self, pick: int, how: str, delay: timedelta, *, is_late: bool) -> None:
+        claim = self.any_claim(pick, is_late=is_late)
+        delay = delay if how in {"defer", "park"} else NOW
         step = named_step(self.world, claim, how, delay)
         if not self.world.is_held(claim):
             self.world.refused(STALE, WorkClaimLost, step)

@@ -37,14 +37,22 @@ class QueueSteps(RuleBasedStateMachine):
         """Return one of the items there are, of any org and status."""
         return _one_of(list(self.world.model.items.values()), pick)
 
+    def any_settled(self, pick: int) -> Expected:
+        """Return one of the items that have settled."""
+        return _one_of([item for item in self.world.model.items.values() if item.is_settled], pick)
+
     def any_bundle(self, pick: int) -> ExpectedBundle:
         """Return one of the bundles there are."""
         return _one_of(list(self.world.model.bundles.values()), pick)
 
     def any_claim(self, pick: int, *, is_late: bool = False) -> Claim:
-        """Return one of the claims that still hold their items; or, late, of those that no longer do."""
+        """Return one of the claims that still hold their items; or, late, of those that no longer do.
+
+        Of the late ones rather one whose item somebody else holds by now.
+        """
         claims = [claim for claim in self.world.claims if self.world.is_held(claim) is not is_late]
-        return _one_of(claims or self.world.claims, pick)
+        rivalled = [claim for claim in claims if is_late and self.world.is_held_by_another(claim)]
+        return _one_of(rivalled or claims or self.world.claims, pick)
 
 
 def has_items(machine: QueueSteps) -> bool:

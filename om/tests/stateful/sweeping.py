@@ -7,7 +7,7 @@ from hypothesis.stateful import precondition, rule
 
 from om.tests.stateful.promises import GONE
 from om.tests.stateful.shapes import PASSING, SKEWS, STAGGER, spans
-from om.tests.stateful.stepping import QueueSteps, has_claims, has_settled
+from om.tests.stateful.stepping import QueueSteps, has_claims, has_held, has_settled
 from om.tests.stateful.world import BrokenPromise
 
 
@@ -35,17 +35,15 @@ class SweepSteps(QueueSteps):
                 raise BrokenPromise(GONE, f"{num_gone} were purged, expected {expected}")
         self.world.begun_again |= settled - self.world.model.items.keys()
 
-    @rule(passing=st.sampled_from(PASSING))
-    def let_time_pass(self, passing: timedelta) -> None:
+    @rule(passing=st.sampled_from(PASSING), skew=st.sampled_from(SKEWS))
+    def let_time_pass(self, passing: timedelta, skew: timedelta) -> None:
+        """Time passes, and the workers' clocks jump, of which nothing may come: it shows in their ids alone."""
         self.world.advance(passing)
+        self.world.skew = skew
 
-    @precondition(has_claims)
+    @precondition(has_held)
     @rule(passing=st.sampled_from(PASSING))
-    def let_time_pass_before_a_sweep(self, passing: timedelta) -> None:
+    def let_workers_die(self, passing: timedelta) -> None:
+        """Nobody settles in time: what they held is swept."""
         self.world.advance(passing)
         self.requeue_stale()
-
-    @rule(skew=st.sampled_from(SKEWS))
-    def the_workers_clocks_jump(self, skew: timedelta) -> None:
-        """Nothing may come of it: it shows in ids and in who made what when."""
-        self.world.skew = skew

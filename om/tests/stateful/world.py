@@ -80,8 +80,8 @@ class World:
     skew: timedelta = timedelta(0)
     """How far the workers' clocks are off."""
     num_ids: int = 0
-    waits: dict[tuple[str, frozenset[str], UUID], int] = field(default_factory=dict)
-    """By lane, kinds and org: how many claims in a row have passed over an org that had something to take."""
+    waits: dict[tuple[str, frozenset[str], UUID], tuple[int, int]] = field(default_factory=dict)
+    """By lane, kinds and org: how many claims in a row passed over an org that had something to take, of how many."""
 
     def run[Result](self, coroutine: Coroutine[object, object, Result]) -> Result:
         """Do one step of the queue."""
@@ -134,6 +134,11 @@ class World:
         """Return whether the claim's token still holds its item, by the model."""
         item = self.model.items.get(claim.row)
         return item is not None and item.token == claim.token
+
+    def is_held_by_another(self, claim: Claim) -> bool:
+        """Return whether another claim holds the item, by the model."""
+        item = self.model.items.get(claim.row)
+        return item is not None and item.token not in {None, claim.token}
 
     def expected(self, claim: Claim) -> Expected:
         """Return the item of a claim that is held."""
