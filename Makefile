@@ -59,7 +59,7 @@ test: check ## Run the checks, then every test that they left out
 	@$(if $(NO_REGISTRY),echo "docker-registry or skopeo or jq is not on this machine: the promotion by digest is left out" >&2)
 	@scripts/checkov.sh
 	@echo "the Terraform configuration is $(TERRAFORM_TOLD)" >&2
-	@$(BIN)/pytest -m "servers and not processes$(NO_POOLER)" --numprocesses 2 --dist loadfile
+	@$(BIN)/pytest -m "(servers or long) and not processes$(NO_POOLER)" --numprocesses 2 --dist loadfile
 	@$(BIN)/pytest -m "processes$(NO_IMAGES)$(NO_TERRAFORM)$(NO_REGISTRY)"
 
 # A package of the lock carries it, so any machine can.
@@ -83,7 +83,7 @@ check: setup ## Run linters, type checks, contracts and the tests that start no 
 
 # The longest ones come first, so that the short ones fill the other core.
 check-unit:
-	@$(STEP) unit $(BIN)/pytest -q --numprocesses 2 --dist worksteal -m "not servers and not processes and not flake$(NO_NIX)"
+	@$(STEP) unit $(BIN)/pytest -q --numprocesses 2 --dist worksteal -m "not servers and not long and not processes and not flake$(NO_NIX)"
 
 check-mypy:
 	@$(STEP) mypy scripts/types.sh $(BIN)/mypy

@@ -11,6 +11,8 @@ from om.tests.stateful.machine import TIMEOUT_SECONDS, drive
 from om.tests.stateful.settling_again import ONCE, ONE_WINS, TOGETHER
 from om.tests.stateful.world import BrokenPromise
 
+pytestmark = pytest.mark.long
+
 PLANTED: dict[type[WorkStorageMemoryImpl], set[str]] = {
     faults.SettlesById: {STALE, TOGETHER, ONCE},
     faults.RenewsById: {STALE},

@@ -5,6 +5,8 @@ import pytest
 from om.tests.stateful.ground import memory_ground
 from om.tests.stateful.machine import TIMEOUT_SECONDS, drive
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.timeout(TIMEOUT_SECONDS)
 def test_the_queue_keeps_its_promises_over_memory() -> None:
