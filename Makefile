@@ -28,7 +28,7 @@ export UV_SYSTEM_CERTS ?= true
 export UV_NATIVE_TLS ?= true
 endif
 
-.PHONY: help setup run test check fmt lint types lock lock-check migrate migrate-check up down reset urls new-worker remove-worker golden env-example terraform-schema bench-smoke nix-check clean
+.PHONY: help setup run test check fmt lint types lock lock-check migrate migrate-check up down reset urls new-worker remove-worker golden env-example terraform-schema bench bench-smoke nix-check clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -179,6 +179,9 @@ env-example: setup ## Write the .env.example files from the settings classes
 
 terraform-schema: setup ## Write the JSON schema of the Terraform inputs from their classes
 	@$(BIN)/python -m headrace.tools.terraform_inputs --write-schema
+
+bench: setup ## Measure everything, in less than five minutes; ARGS=--quick for the shape of it
+	@$(BIN)/python -m headrace.tools.bench all $(ARGS)
 
 bench-smoke: setup ## Measure how fast an item is picked up
 	@$(BIN)/python -m headrace.tools.bench smoke

@@ -1,21 +1,29 @@
-"""`python -m headrace.tools.bench smoke`: how quickly an item is picked up, and what an idle worker costs."""
+"""`python -m headrace.tools.bench`: how fast the queue is, what an item costs, and how it compares."""
 
 import asyncio
 import sys
+from collections.abc import Coroutine
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
-from headrace.tools.bench.smoke import Smoke, run_smoke
-from headrace.tools.dev import DevServerError
+from headrace.tools.bench.exceptions import BenchError
+from headrace.tools.bench.hot_statements import DrainRuns, drain_and_show
+from headrace.tools.bench.report import RESULTS, Report
+from headrace.tools.bench.smoke import run_smoke
+from headrace.tools.bench.suite import FULL, QUICK, WORKLOADS, run_suite
+from headrace.tools.dev.state import state_directory
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help=__doc__)
 
-NumItems = Annotated[int, typer.Option(min=10, max=10_000, help="Items, enqueued one by one.")]
-IdleSeconds = Annotated[int, typer.Option(min=1, max=120, help="How long the idle worker is watched.")]
+WIDTH: Final = 120
+
+Json = Annotated[Path | None, typer.Option("--json", help="Where the JSON goes; below .headrace/bench by default.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Small amounts, for the shape of it.")]
+Runs = Annotated[int, typer.Option(min=1, max=100, help="How often; the table has medians.")]
 
 
 @app.callback()
@@ -23,24 +31,85 @@ def bench() -> None:
     """Measure the queue over servers that the bench starts itself."""
 
 
+@app.command("all")
+def run_all(*, quick: Quick = False, json_file: Json = None) -> None:
+    """Run every workload; below five minutes."""
+    _suite(tuple(WORKLOADS), json_file, is_quick=quick)
+
+
+@app.command("only")
+def run_only(
+    workloads: Annotated[list[str], typer.Argument(help=f"Of {', '.join(WORKLOADS)}.")],
+    *,
+    quick: Quick = False,
+    json_file: Json = None,
+) -> None:
+    """Run some workloads, in the given order."""
+    if unknown := sorted(set(workloads) - set(WORKLOADS)):
+        raise typer.BadParameter(f"{', '.join(unknown)}: expected {', '.join(WORKLOADS)}")
+    _suite(tuple(workloads), json_file, is_quick=quick)
+
+
 @app.command()
-def smoke(num_items: NumItems = 300, idle_seconds: IdleSeconds = 5) -> None:
+def drain(
+    items: Annotated[int, typer.Option(min=200, max=10_000_000, help="Items of one run.")] = 20_000,
+    processes: Annotated[int, typer.Option(min=1, max=16, help="Worker processes.")] = 1,
+    capacity: Annotated[int, typer.Option(min=1, max=500, help="Items that each runs at once.")] = 100,
+    orgs: Annotated[int, typer.Option(min=1, max=1000, help="Whose items they are.")] = 10,
+    runs: Runs = 3,
+    statements: Annotated[int, typer.Option(min=0, max=100, help="Show so many of the last run's statements.")] = 0,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="NAME=VALUE for the workers' environment.")
+    ] = None,
+) -> None:
+    """Drain items that do nothing, with worker processes as they are deployed."""
+    environment = dict(pair.split("=", 1) for pair in settings or ())
+    plan = DrainRuns(items, processes, capacity, orgs, runs, statements, environment)
+    _end(_run(drain_and_show(Path.cwd(), plan)), None)
+
+
+@app.command()
+def smoke(
+    num_items: Annotated[int, typer.Option(min=10, max=10_000, help="Items, enqueued one by one.")] = 300,
+    idle_seconds: Annotated[int, typer.Option(min=1, max=120, help="How long the idle worker is watched.")] = 5,
+) -> None:
     """Enqueue items at rest, one by one, and watch a worker do nothing; a minute at most."""
+    _end(_run(run_smoke(Path.cwd(), num_items, idle_seconds)), None)
+
+
+def _suite(names: tuple[str, ...], json_file: Path | None, *, is_quick: bool) -> None:
+    root = Path.cwd()
+    report = _run(run_suite(root, QUICK if is_quick else FULL, names, told=_tell))
+    _end(report, json_file or _result_file(root, "headrace"))
+
+
+def _result_file(root: Path, name: str) -> Path:
+    return state_directory(root) / RESULTS / f"{name}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.json"
+
+
+def _tell(what: str) -> None:
+    sys.stderr.write(f"{what} ...\n")
+
+
+def _end(report: Report, json_file: Path | None) -> None:
+    report.show(Console(width=WIDTH))
+    if json_file is not None:
+        report.write(json_file)
+        sys.stderr.write(f"every sample is in {json_file}\n")
+
+
+def _run[T](work: Coroutine[Any, Any, T]) -> T:
     try:
-        result = asyncio.run(run_smoke(Path.cwd(), num_items, idle_seconds))
-    except DevServerError as error:
-        sys.stderr.write(f"{error}\n")
-        raise typer.Exit(1) from error
-    Console().print(_table(result))
+        return asyncio.run(work)
+    except* BenchError as errors:
+        sys.stderr.write(f"{_first(errors)}\n")
+        raise typer.Exit(1) from errors
 
 
-def _table(result: Smoke) -> Table:
-    table = Table(title="one worker process, PostgreSQL with its default durability", title_justify="left")
-    table.add_column("what")
-    table.add_column("value", justify="right")
-    for name, value in result.rows():
-        table.add_row(name, value)
-    return table
+def _first(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""A worker that tells on standard output when each item's handler was entered: `item-id nanoseconds`."""
+"""The worker under test: a maintenance worker of the kit whose handler only counts.
+
+It writes a mark (see `marks`) on standard output after every so many items; nothing else differs from a worker role.
+"""
 
 import sys
 import time
@@ -27,26 +30,35 @@ class BenchWorkerSettings(MaintenanceSettings):
     env_scope: ClassVar[str] = "BENCH"
 
     service: Annotated[str, Field(min_length=1, description="The process's name.")] = "bench"
+    mark_every: Annotated[int, Field(ge=1, description="A mark is written after so many items.")] = 1
 
 
-class TellingHandlerImpl(WorkHandlerInterface):
-    """Writes when it was entered, and does nothing else."""
+class CountingHandlerImpl(WorkHandlerInterface):
+    """Counts the items that enter it, writes marks, and does nothing else.
+
+    Args:
+        mark_every: After how many items a mark is written.
+    """
+
+    def __init__(self, mark_every: int) -> None:
+        self._mark_every = mark_every
+        self._num_items = 0
 
     @override
     async def handle(self, ctx: OpContext, item: WorkItem) -> Any:
-        entered = time.time_ns()
-        sys.stdout.write(f"{item.id} {entered}\n")
-        sys.stdout.flush()
-
-
-def _register(registry: HandlerRegistry, _managers: Managers, _infra: Infra) -> None:
-    registry.register(WorkKind.NOOP, TellingHandlerImpl())
+        self._num_items += 1
+        if self._num_items % self._mark_every == 0:
+            sys.stdout.write(f"{self._num_items} {time.time_ns()}\n")
+            sys.stdout.flush()
 
 
 def build_runtime(settings: BenchWorkerSettings, booted: BootedProcess) -> BackgroundRuntime[MaintenanceContext]:
-    """Return the runtime of a maintenance worker whose handler tells."""
-    container = WorkerContainer(build_parts(settings, _register, booted))
-    return MaintenanceProcess(settings, container).build_runtime()
+    """Return the runtime of a maintenance worker whose handler counts."""
+
+    def register(registry: HandlerRegistry, _managers: Managers, _infra: Infra) -> None:
+        registry.register(WorkKind.NOOP, CountingHandlerImpl(settings.mark_every))
+
+    return MaintenanceProcess(settings, WorkerContainer(build_parts(settings, register, booted))).build_runtime()
 
 
 COMMAND = WorkerCommand("bench-worker", BenchWorkerSettings, build_runtime)
