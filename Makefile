@@ -28,7 +28,7 @@ export UV_SYSTEM_CERTS ?= true
 export UV_NATIVE_TLS ?= true
 endif
 
-.PHONY: help setup run test check fmt lint types lock lock-check migrate migrate-check up down reset urls new-worker remove-worker golden env-example terraform-schema bench bench-smoke nix-check clean
+.PHONY: help setup run test check fmt lint types lock lock-check migrate migrate-check up down reset urls new-worker remove-worker golden env-example terraform-schema bench bench-peers bench-smoke nix-check clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -182,6 +182,9 @@ terraform-schema: setup ## Write the JSON schema of the Terraform inputs from th
 
 bench: setup ## Measure everything, in less than five minutes; ARGS=--quick for the shape of it
 	@$(BIN)/python -m headrace.tools.bench all $(ARGS)
+
+bench-peers: setup ## Measure other queues beside ours, in turns; ARGS="--quick pgqueuer" for some of it
+	@$(BIN)/python -m headrace.tools.bench peers $(ARGS)
 
 bench-smoke: setup ## Measure how fast an item is picked up
 	@$(BIN)/python -m headrace.tools.bench smoke

@@ -9,17 +9,21 @@ from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
+from uvloop import new_event_loop
 
 from headrace.tools.bench.exceptions import BenchError
 from headrace.tools.bench.hot_statements import DrainRuns, drain_and_show
+from headrace.tools.bench.peers import comparing
+from headrace.tools.bench.peers.systems import PEERS
 from headrace.tools.bench.report import RESULTS, Report
 from headrace.tools.bench.smoke import run_smoke
 from headrace.tools.bench.suite import FULL, QUICK, WORKLOADS, run_suite
 from headrace.tools.dev.state import state_directory
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, help=__doc__)
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 
 WIDTH: Final = 120
+PEER_NAMES: Final = tuple(peer.name for peer in PEERS)
 
 Json = Annotated[Path | None, typer.Option("--json", help="Where the JSON goes; below .headrace/bench by default.")]
 Quick = Annotated[bool, typer.Option("--quick", help="Small amounts, for the shape of it.")]
@@ -69,6 +73,24 @@ def drain(
 
 
 @app.command()
+def peers(
+    names: Annotated[
+        list[str] | None, typer.Argument(help=f"Of {', '.join(PEER_NAMES)}; all of them by default.")
+    ] = None,
+    *,
+    quick: Quick = False,
+    json_file: Json = None,
+) -> None:
+    """Run ours and each peer in turns; peers are installed into folders that are thrown away."""
+    root = Path.cwd()
+    chosen = tuple(names or PEER_NAMES)
+    if unknown := sorted(set(chosen) - set(PEER_NAMES)):
+        raise typer.BadParameter(f"{', '.join(unknown)}: expected {', '.join(PEER_NAMES)}")
+    sizes = comparing.QUICK if quick else comparing.FULL
+    _end(_run(comparing.compare(root, sizes, chosen, told=_tell)), json_file or _result_file(root, "peers"))
+
+
+@app.command()
 def smoke(
     num_items: Annotated[int, typer.Option(min=10, max=10_000, help="Items, enqueued one by one.")] = 300,
     idle_seconds: Annotated[int, typer.Option(min=1, max=120, help="How long the idle worker is watched.")] = 5,
@@ -100,16 +122,10 @@ def _end(report: Report, json_file: Path | None) -> None:
 
 def _run[T](work: Coroutine[Any, Any, T]) -> T:
     try:
-        return asyncio.run(work)
-    except* BenchError as errors:
-        sys.stderr.write(f"{_first(errors)}\n")
-        raise typer.Exit(1) from errors
-
-
-def _first(error: BaseException) -> BaseException:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
+        return asyncio.run(work, loop_factory=new_event_loop)
+    except BenchError as error:
+        sys.stderr.write(f"{error}\n")
+        raise typer.Exit(1) from error
 
 
 if __name__ == "__main__":

@@ -85,6 +85,34 @@ AMOUNTS: Final = (
 )
 
 
+PEER_BOUNDS: Final[dict[tuple[str, str], float]] = {
+    ("drain: rate", "pgqueuer"): 1.5,
+    ("drain: rate", "graphile-worker"): 1.0,
+    ("pick-up at rest: p50", "pgqueuer"): 0.5,
+    ("pick-up at rest: p99", "pgqueuer"): 0.5,
+    ("pick-up at rest: p50", "graphile-worker"): 1.0,
+    ("pick-up at rest: p99", "graphile-worker"): 1.0,
+    ("bulk enqueue", "pgqueuer"): 1.0,
+}
+"""What ours by a peer's is to be: of rates at least, of times at most."""
+
+LATENCY: Final = "pick-up"
+
+
+def peer_bars(ours: Sequence[Measure], theirs: Sequence[Measure]) -> Iterator[Bar]:
+    """Yield what ours is by a peer's, for every measure that both have; measured in turns, so run by run."""
+    found = {each.name: each for each in ours}
+    for other in theirs:
+        if (one := found.get(other.name)) is None or not other.minimum:
+            continue
+        bound = PEER_BOUNDS.get((other.name, other.system))
+        is_least = not other.name.startswith(LATENCY)
+        value = paired_ratio(one, other).median
+        wanted = "" if bound is None else f"{'>=' if is_least else '<='} {bound:g} x {other.system}'s"
+        is_met = None if bound is None else (value >= bound if is_least else value <= bound)
+        yield Bar(f"{other.name}, by {other.system}'s", value, "x", wanted, is_met)
+
+
 def bars_of(measures: Sequence[Measure]) -> Iterator[Bar]:
     """Yield every bar whose measures are there."""
     found = {(each.system, each.name): each for each in measures}

@@ -1,15 +1,17 @@
 """Draining: how many items that do nothing a worker works off, and what each of them costs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+import asyncpg
 
 from headrace.tools.bench.database_counters import Counters, read_counters
 from headrace.tools.bench.exceptions import BenchError
 from headrace.tools.bench.ground import Ground
 from headrace.tools.bench.marks import Window, window
-from headrace.tools.bench.measures import Measure
+from headrace.tools.bench.measures import OURS, Measure
 from headrace.tools.bench.proc import peak_resident_bytes, processor_seconds
 from headrace.tools.bench.programs import Program, Running, running, wait_entered, worker_program
 from headrace.tools.bench.queue import SETTLED, Queue
@@ -91,7 +93,7 @@ class DrainRun:
     peak_bytes: int
     counted: Counters
 
-    def measures(self, name: str) -> tuple[Measure, ...]:
+    def measures(self, name: str, system: str = OURS) -> tuple[Measure, ...]:
         """Return the run's measures under a name of the caller's."""
         each = {
             ("rate", "items/s"): self.window.items_per_second,
@@ -102,7 +104,7 @@ class DrainRun:
             ("WAL", "bytes/item"): self.counted.wal_bytes / self.num_items,
             ("memory of a worker, peak", "MiB"): self.peak_bytes / MIB,
         }
-        return tuple(Measure(f"{name}: {what}", unit, (value,)) for (what, unit), value in each.items())
+        return tuple(Measure(f"{name}: {what}", unit, (value,), system) for (what, unit), value in each.items())
 
 
 async def drain(ground: Ground, queue: Queue, plan: DrainPlan, *, folder: Path | None = None) -> DrainRun:
@@ -129,18 +131,42 @@ async def drain_backlog(ground: Ground, queue: Queue, plan: DrainPlan, *, num_ke
 async def drain_what_waits(ground: Ground, queue: Queue, plan: DrainPlan, *, folder: Path | None = None) -> DrainRun:
     """Let worker processes work off items that wait already."""
     num_settled = await queue.num_settled()
-    before = await read_counters(queue.admin)
-    programs = _programs(queue.environment, plan, folder or ground.folder)
-    async with running(programs, folder or ground.folder) as workers:
-        await wait_entered(workers, 1, DRAIN_SECONDS)
-        began = spent_so_far(ground, workers)
-        num_early = sum(each.num_items for each in workers)
-        await wait_entered(workers, plan.num_items - plan.num_processes * plan.mark_every, DRAIN_SECONDS)
-        ended = spent_so_far(ground, workers)
-        num_late = sum(each.num_items for each in workers)
+
+    async def finish() -> int:
         if plan.num_waiting is None:
             await queue.wait_settled()
-    num_items = await queue.num_settled() - num_settled
+        return await queue.num_settled() - num_settled
+
+    programs = _programs(queue.environment, plan, folder or ground.folder)
+    return await measured_drain(ground, queue.admin, programs, plan, finish)
+
+
+async def measured_drain(
+    ground: Ground,
+    admin: asyncpg.Connection,
+    programs: Sequence[Program],
+    plan: DrainPlan,
+    finish: Callable[[], Awaitable[int]],
+) -> DrainRun:
+    """Start programs of any system over items that wait, and measure them until the plan's items were entered.
+
+    Args:
+        ground: The server.
+        admin: The administrator's connection to the database.
+        programs: What works; each writes marks.
+        plan: How many items.
+        finish: Waits for the end of what is left while the programs still run; returns how many items were done.
+
+    Raises:
+        BenchError: A program does not work, or there was too little to do.
+    """
+    before = await read_counters(admin)
+    async with running(programs, ground.folder) as workers:
+        await wait_entered(workers, 1, DRAIN_SECONDS)
+        began, num_early = spent_so_far(ground, workers), sum(each.num_items for each in workers)
+        await wait_entered(workers, plan.num_items - len(workers) * plan.mark_every, DRAIN_SECONDS)
+        ended, num_late = spent_so_far(ground, workers), sum(each.num_items for each in workers)
+        num_items = await finish()
     if num_late <= num_early:
         raise BenchError("Everything was drained within one look at it; give more items.")
     share = num_items / (num_late - num_early)
@@ -150,7 +176,7 @@ async def drain_what_waits(ground: Ground, queue: Queue, plan: DrainPlan, *, fol
         worker_seconds=(ended.workers - began.workers) * share,
         server_seconds=(ended.server - began.server) * share,
         peak_bytes=ended.peak_bytes,
-        counted=(await read_counters(queue.admin)).since(before),
+        counted=(await read_counters(admin)).since(before),
     )
 
 

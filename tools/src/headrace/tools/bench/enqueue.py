@@ -28,7 +28,7 @@ async def enqueue_one_by_one(queue: Queue, num_items: int, num_runs: int) -> tup
     try:
         insert = await _bare_insert(queue, connection)
         for _ in range(num_runs + 1):
-            ours.append(await _rate(num_items, lambda: queue.managers.work.enqueue(queue.ctx, _item())))
+            ours.append(await single_rate(queue, num_items))
             bare.append(await _rate(num_items, insert))
     finally:
         await connection.close()
@@ -44,7 +44,7 @@ async def enqueue_in_bulk(queue: Queue, num_items: int, num_runs: int) -> tuple[
     async with administrator(queue.admin_dsn) as connection:
         for _ in range(num_runs):
             await queue.empty()
-            ours.append(await _bulk_rate(queue, num_items))
+            ours.append(await bulk_rate(queue, num_items))
             await queue.empty()
             copied.append(await _copy_rate(queue, connection, num_items))
     return (
@@ -64,7 +64,12 @@ async def _rate(num_items: int, once: Callable[[], Awaitable[object]]) -> float:
     return num_items / (time.perf_counter() - began)
 
 
-async def _bulk_rate(queue: Queue, num_items: int) -> float:
+async def single_rate(queue: Queue, num_items: int) -> float:
+    """Return the rate of making items and enqueueing each in a transaction of its own."""
+    return await _rate(num_items, lambda: queue.managers.work.enqueue(queue.ctx, _item()))
+
+
+async def bulk_rate(queue: Queue, num_items: int) -> float:
     """Return the rate of making items and enqueueing them, as a caller would."""
     began = time.perf_counter()
     for first in range(0, num_items, BULK):

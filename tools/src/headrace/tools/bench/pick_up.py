@@ -17,8 +17,8 @@ PICK_UP_SECONDS: Final = 10.0
 REST_SECONDS: Final = 0.03
 CAPACITY: Final = 10
 
-type Enqueue = Callable[[], Awaitable[object]]
-"""Enqueues one item and returns once it is committed."""
+type Enqueue = Callable[[], Awaitable[int]]
+"""Enqueues one item and returns the instant at which it was committed, in nanoseconds since 1970."""
 
 
 async def pick_up(ground: Ground, queue: Queue, num_items: int) -> Measure:
@@ -28,8 +28,9 @@ async def pick_up(ground: Ground, queue: Queue, num_items: int) -> Measure:
         BenchError: The worker does not work.
     """
 
-    async def enqueue() -> object:
-        return await queue.managers.work.enqueue(queue.ctx, WorkItem(kind=WorkKind.NOOP, lane=LANE, origin="bench"))
+    async def enqueue() -> int:
+        await queue.managers.work.enqueue(queue.ctx, WorkItem(kind=WorkKind.NOOP, lane=LANE, origin="bench"))
+        return time.time_ns()
 
     program = worker_program(queue.environment, ground.folder, capacity=CAPACITY, mark_every=1)
     async with running([program], ground.folder) as (worker,):
@@ -50,7 +51,6 @@ async def _wait(worker: Running, enqueue: Enqueue, number: int) -> float:
     # At rest: not in step with whatever the worker does on a timer.
     await asyncio.sleep(REST_SECONDS + number % 7 / 1000)
     num_before = worker.num_items
-    await enqueue()
-    committed_ns = time.time_ns()
+    committed_ns = await enqueue()
     await wait_entered([worker], num_before + 1, PICK_UP_SECONDS)
     return (worker.marks[-1].at_ns - committed_ns) / 1e6

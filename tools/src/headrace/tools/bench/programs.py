@@ -88,15 +88,17 @@ async def running(programs: Sequence[Program], folder: Path) -> AsyncIterator[tu
     Raises:
         BenchError: One wrote what is no mark, or did not end within half a minute.
     """
-    async with asyncio.TaskGroup() as group:
-        started: list[Running] = []
-        try:
-            for program in programs:
-                started.append(await _start(program, folder))
-                group.create_task(started[-1].listen())
-            yield tuple(started)
-        finally:
-            await asyncio.gather(*(_end(each) for each in started))
+    started: list[Running] = []
+    listening: list[asyncio.Task[None]] = []
+    try:
+        for program in programs:
+            started.append(await _start(program, folder))
+            listening.append(asyncio.create_task(started[-1].listen()))
+        yield tuple(started)
+    finally:
+        # Their output ends with them, so that each listening task ends by itself.
+        await asyncio.gather(*(_end(each) for each in started))
+        await asyncio.gather(*listening)
 
 
 async def _start(program: Program, folder: Path) -> Running:

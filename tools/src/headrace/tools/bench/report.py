@@ -16,6 +16,7 @@ from headrace.tools.bench.measures import OURS, Measure, percentile
 RESULTS: Final = "bench"
 """The folder below the working tree's state folder that takes the JSON files."""
 
+_MET: Final = {True: "yes", False: "no", None: ""}
 THOUSANDS_FROM: Final = 1000
 DIGITS: Final = 3
 
@@ -29,14 +30,14 @@ class Bar:
         value: The median, with its unit in `unit`.
         unit: `x` for a ratio.
         wanted: What it is to be, in words.
-        is_met: Whether it is.
+        is_met: Whether it is; None for a ratio that is told without being held to anything.
     """
 
     what: str
     value: float
     unit: str
     wanted: str
-    is_met: bool
+    is_met: bool | None
 
 
 @dataclass(slots=True)
@@ -133,5 +134,5 @@ def _bar_table(bars: Sequence[Bar]) -> Table:
     table.add_column("bar")
     table.add_column("met")
     for bar in bars:
-        table.add_row(bar.what, f"{told(bar.value)} {bar.unit}", bar.wanted, "yes" if bar.is_met else "no")
+        table.add_row(bar.what, f"{told(bar.value)} {bar.unit}", bar.wanted, _MET[bar.is_met])
     return table
