@@ -1,6 +1,7 @@
 """`python -m headrace.tools.bench`: how fast the queue is, what an item costs, and how it compares."""
 
 import asyncio
+import json
 import sys
 from collections.abc import Coroutine
 from datetime import UTC, datetime
@@ -16,13 +17,17 @@ from headrace.tools.bench.hot_statements import DrainRuns, drain_and_show
 from headrace.tools.bench.peers import comparing
 from headrace.tools.bench.peers.systems import PEERS
 from headrace.tools.bench.report import RESULTS, Report
+from headrace.tools.bench.scaling import axes, scale
 from headrace.tools.bench.smoke import run_smoke
+from headrace.tools.bench.soak import soak
 from headrace.tools.bench.suite import FULL, QUICK, WORKLOADS, run_suite
 from headrace.tools.dev.state import state_directory
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 
 WIDTH: Final = 120
+CHARTS: Final = tuple(axis.chart for axis in axes(1.0))
+QUICK_SHARE: Final = 0.1
 PEER_NAMES: Final = tuple(peer.name for peer in PEERS)
 
 Json = Annotated[Path | None, typer.Option("--json", help="Where the JSON goes; below .headrace/bench by default.")]
@@ -88,6 +93,47 @@ def peers(
         raise typer.BadParameter(f"{', '.join(unknown)}: expected {', '.join(PEER_NAMES)}")
     sizes = comparing.QUICK if quick else comparing.FULL
     _end(_run(comparing.compare(root, sizes, chosen, told=_tell)), json_file or _result_file(root, "peers"))
+
+
+@app.command()
+def scaling(
+    charts: Annotated[list[str] | None, typer.Argument(help=f"Of {', '.join(CHARTS)}; all of them by default.")] = None,
+    *,
+    runs: Runs = 3,
+    quick: Quick = False,
+    json_file: Json = None,
+) -> None:
+    """Measure how the drain's rate goes with capacity, processes, payload and backlog."""
+    root, share = Path.cwd(), QUICK_SHARE if quick else 1.0
+    work = scale(root, num_runs=runs, share=share, names=tuple(charts or CHARTS), told=_tell)
+    _end(_run(work), json_file or _result_file(root, "scaling"))
+
+
+@app.command("soak")
+def soak_command(
+    seconds: Annotated[float, typer.Option(min=5, max=86_400, help="How long.")] = 1200,
+    every: Annotated[float, typer.Option(min=0.5, max=600, help="Seconds between two samples.")] = 5,
+    json_file: Json = None,
+) -> None:
+    """Let items come at 70 % of the drain's rate for a long time; sample what should stay flat."""
+    root = Path.cwd()
+    _end(_run(soak(root, seconds, every=every, told=_tell)), json_file or _result_file(root, "soak"))
+
+
+@app.command("draw")
+def draw_command(
+    reports: Annotated[list[Path], typer.Argument(exists=True, dir_okay=False, help="JSON files with curves.")],
+    folder: Annotated[Path, typer.Option(help="Where the SVG files go.")] = Path("docs/performance"),
+) -> None:
+    """Draw the curves of reports; needs the dependency group `plots`."""
+    try:
+        from headrace.tools.bench.drawing import draw  # noqa: PLC0415 - matplotlib is there for who draws
+    except ModuleNotFoundError as error:
+        sys.stderr.write(f"{error.name} is missing: uv sync --group plots, or make bench-plots, brings it\n")
+        raise typer.Exit(1) from error
+    for report in reports:
+        for path in draw(json.loads(report.read_text(encoding="utf-8")), folder):
+            sys.stdout.write(f"{path}\n")
 
 
 @app.command()

@@ -36,6 +36,7 @@ class DrainPlan:
         num_processes: Worker processes.
         capacity: Items that each of them runs at once.
         environment: Further settings of the workers.
+        changes: Columns that `Queue.fill` sets differently.
     """
 
     num_items: int
@@ -43,6 +44,7 @@ class DrainPlan:
     num_processes: int = 1
     capacity: int = 100
     environment: Mapping[str, str] | None = None
+    changes: Mapping[str, str] | None = None
 
     @property
     def mark_every(self) -> int:
@@ -113,7 +115,7 @@ async def drain(ground: Ground, queue: Queue, plan: DrainPlan, *, folder: Path |
     Raises:
         BenchError: A worker does not work, or items were left.
     """
-    await queue.fill(plan.num_waiting or plan.num_items)
+    await queue.fill(plan.num_waiting or plan.num_items, changes=plan.changes)
     await queue.settle_statistics()
     return await drain_what_waits(ground, queue, plan, folder=folder)
 

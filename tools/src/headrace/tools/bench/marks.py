@@ -1,22 +1,27 @@
 """What a worker under test writes while it handles items, one line each: how many so far, and when.
 
-The same for every system, so that rates are comparable: `<items entered so far> <nanoseconds since 1970>`.
+The same for every system, so that rates are comparable: `<items entered so far> <nanoseconds since 1970>`. Ours may add
+how long items took from their enqueue to their handler, since the last mark: `<median> <p99>`, in microseconds.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Self
+from typing import Final, Self
 
 from headrace.tools.bench.exceptions import BenchError
+
+NUM_FIELDS: Final = (2, 4)
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """So many items had been entered at an instant."""
+    """So many items had been entered at an instant; the latencies, in microseconds, are zero where none are told."""
 
     num_items: int
     at_ns: int
+    median_us: int = 0
+    p99_us: int = 0
 
     @classmethod
     def read(cls, line: str) -> Self:
@@ -25,10 +30,10 @@ class Mark:
         Raises:
             BenchError: It is none.
         """
-        count, _, instant = line.strip().partition(" ")
-        if not (count.isdecimal() and instant.isdecimal()):
+        fields = line.split()
+        if len(fields) not in NUM_FIELDS or not all(field.isdecimal() for field in fields):
             raise BenchError(f"A worker under test wrote {line.strip()!r}; expected a count and nanoseconds.")
-        return cls(int(count), int(instant))
+        return cls(*map(int, fields))
 
 
 @dataclass(frozen=True, slots=True)

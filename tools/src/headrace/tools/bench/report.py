@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass
 from pathlib import Path
@@ -17,6 +18,9 @@ RESULTS: Final = "bench"
 """The folder below the working tree's state folder that takes the JSON files."""
 
 _MET: Final = {True: "yes", False: "no", None: ""}
+MOST_ROWS: Final = 20
+"""About so many rows of a curve are printed; the JSON file has all of it."""
+
 THOUSANDS_FROM: Final = 1000
 DIGITS: Final = 3
 
@@ -40,6 +44,35 @@ class Bar:
     is_met: bool | None
 
 
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Samples of one thing at one place of a curve."""
+
+    x: float
+    samples: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One thing that was measured along another.
+
+    Attributes:
+        chart: The chart that it belongs to, and the name of its file.
+        label: What this curve is, where a chart has several.
+        x_name: Along what, with its unit.
+        y_name: What, with its unit.
+        points: In order.
+        is_logarithmic: Whether x grows by factors.
+    """
+
+    chart: str
+    label: str
+    x_name: str
+    y_name: str
+    points: tuple[Point, ...]
+    is_logarithmic: bool = False
+
+
 @dataclass(slots=True)
 class Report:
     """Everything that one command found.
@@ -49,6 +82,7 @@ class Report:
         circumstances: Machine, versions, settings of servers and of systems; whatever the numbers depend on.
         measures: In the order in which they were measured.
         bars: What they were compared with.
+        curves: What is drawn rather than tabulated.
         remarks: Sentences on what was left out, and why.
     """
 
@@ -56,11 +90,15 @@ class Report:
     circumstances: Mapping[str, Any] = field(default_factory=dict)
     measures: list[Measure] = field(default_factory=list)
     bars: list[Bar] = field(default_factory=list)
+    curves: list[Curve] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
 
     def show(self, console: Console) -> None:
         """Print the measures, then the bars, then the remarks."""
-        console.print(_measure_table(self.title, self.measures))
+        if self.measures:
+            console.print(_measure_table(self.title, self.measures))
+        for curve in self.curves:
+            console.print(_curve_table(curve))
         if self.bars:
             console.print(_bar_table(self.bars))
         for remark in self.remarks:
@@ -76,6 +114,7 @@ class Report:
                 {"what": b.what, "value": b.value, "unit": b.unit, "wanted": b.wanted, "is_met": b.is_met}
                 for b in self.bars
             ],
+            "curves": [asdict(each) for each in self.curves],
             "remarks": list(self.remarks),
         }
 
@@ -124,6 +163,16 @@ def _measure_table(title: str, measures: Sequence[Measure]) -> Table:
         name = each.name if each.system == OURS else f"{each.name} ({each.system})"
         numbers = (each.median, each.minimum, percentile(each.samples, 99))
         table.add_row(name, *map(told, numbers), str(len(each.samples)), each.unit)
+    return table
+
+
+def _curve_table(curve: Curve) -> Table:
+    table = Table(title=f"{curve.chart}: {curve.label}", title_justify="left")
+    table.add_column(curve.x_name, justify="right")
+    table.add_column(curve.y_name, justify="right")
+    table.add_column("samples", justify="right")
+    for point in curve.points[:: max(1, len(curve.points) // MOST_ROWS)]:
+        table.add_row(told(point.x), told(statistics.median(point.samples)), str(len(point.samples)))
     return table
 
 

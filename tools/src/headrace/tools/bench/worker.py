@@ -31,6 +31,7 @@ class BenchWorkerSettings(MaintenanceSettings):
 
     service: Annotated[str, Field(min_length=1, description="The process's name.")] = "bench"
     mark_every: Annotated[int, Field(ge=1, description="A mark is written after so many items.")] = 1
+    tells_latency: Annotated[bool, Field(description="Marks say how long items took since their enqueue.")] = False
 
 
 class CountingHandlerImpl(WorkHandlerInterface):
@@ -48,15 +49,39 @@ class CountingHandlerImpl(WorkHandlerInterface):
     async def handle(self, ctx: OpContext, item: WorkItem) -> Any:
         self._num_items += 1
         if self._num_items % self._mark_every == 0:
-            sys.stdout.write(f"{self._num_items} {time.time_ns()}\n")
-            sys.stdout.flush()
+            self._tell()
+
+    def _tell(self, *more: int) -> None:
+        sys.stdout.write(" ".join(map(str, (self._num_items, time.time_ns(), *more))) + "\n")
+        sys.stdout.flush()
+
+
+class TimingHandlerImpl(CountingHandlerImpl):
+    """Also tells how long the items took from their enqueue, by the clock of the machine, to their handler."""
+
+    def __init__(self, mark_every: int) -> None:
+        super().__init__(mark_every)
+        self._waits_us: list[int] = []
+
+    @override
+    async def handle(self, ctx: OpContext, item: WorkItem) -> Any:
+        if item.created_at is not None:
+            self._waits_us.append(max(0, int((time.time() - item.created_at.timestamp()) * 1e6)))
+        await super().handle(ctx, item)
+
+    @override
+    def _tell(self, *more: int) -> None:
+        waits = sorted(self._waits_us) or [0]
+        self._waits_us.clear()
+        super()._tell(waits[len(waits) // 2], waits[len(waits) * 99 // 100], *more)
 
 
 def build_runtime(settings: BenchWorkerSettings, booted: BootedProcess) -> BackgroundRuntime[MaintenanceContext]:
     """Return the runtime of a maintenance worker whose handler counts."""
 
     def register(registry: HandlerRegistry, _managers: Managers, _infra: Infra) -> None:
-        registry.register(WorkKind.NOOP, CountingHandlerImpl(settings.mark_every))
+        handler = TimingHandlerImpl if settings.tells_latency else CountingHandlerImpl
+        registry.register(WorkKind.NOOP, handler(settings.mark_every))
 
     return MaintenanceProcess(settings, WorkerContainer(build_parts(settings, register, booted))).build_runtime()
 
