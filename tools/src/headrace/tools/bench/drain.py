@@ -13,7 +13,7 @@ from headrace.tools.bench.ground import Ground
 from headrace.tools.bench.marks import Window, window
 from headrace.tools.bench.measures import OURS, Measure
 from headrace.tools.bench.proc import peak_resident_bytes, processor_seconds
-from headrace.tools.bench.programs import Program, Running, running, wait_entered, worker_program
+from headrace.tools.bench.programs import Program, Running, paused, running, wait_entered, wait_ready, worker_program
 from headrace.tools.bench.queue import SETTLED, Queue
 
 WARM_UP_SHARE: Final = 0.1
@@ -23,6 +23,7 @@ MARKS: Final = 100
 """Marks that a run has about."""
 
 DRAIN_SECONDS: Final = 240.0
+READY_SECONDS: Final = 120.0
 MIB: Final = 1024 * 1024
 
 
@@ -109,15 +110,30 @@ class DrainRun:
         return tuple(Measure(f"{name}: {what}", unit, (value,), system) for (what, unit), value in each.items())
 
 
-async def drain(ground: Ground, queue: Queue, plan: DrainPlan, *, folder: Path | None = None) -> DrainRun:
+async def drain(ground: Ground, queue: Queue, plan: DrainPlan) -> DrainRun:
     """Fill the queue and let real worker processes work it off.
+
+    Several processes are all there before the first of them finds an item.
 
     Raises:
         BenchError: A worker does not work, or items were left.
     """
-    await queue.fill(plan.num_waiting or plan.num_items, changes=plan.changes)
-    await queue.settle_statistics()
-    return await drain_what_waits(ground, queue, plan, folder=folder)
+
+    async def fill() -> None:
+        await queue.fill(plan.num_waiting or plan.num_items, changes=plan.changes)
+        await queue.settle_statistics()
+
+    async def finish() -> int:
+        if plan.num_waiting is None:
+            await queue.wait_settled()
+        return await queue.num_settled() - num_settled
+
+    num_settled = await queue.num_settled()
+    programs = _programs(queue.environment, plan, ground.folder)
+    if plan.num_processes > 1:
+        return await measured_drain(ground, queue.admin, programs, plan, finish, fill=fill)
+    await fill()
+    return await measured_drain(ground, queue.admin, programs, plan, finish)
 
 
 async def drain_backlog(ground: Ground, queue: Queue, plan: DrainPlan, *, num_kept: int) -> DrainRun:
@@ -130,25 +146,14 @@ async def drain_backlog(ground: Ground, queue: Queue, plan: DrainPlan, *, num_ke
     return await drain(ground, queue, plan)
 
 
-async def drain_what_waits(ground: Ground, queue: Queue, plan: DrainPlan, *, folder: Path | None = None) -> DrainRun:
-    """Let worker processes work off items that wait already."""
-    num_settled = await queue.num_settled()
-
-    async def finish() -> int:
-        if plan.num_waiting is None:
-            await queue.wait_settled()
-        return await queue.num_settled() - num_settled
-
-    programs = _programs(queue.environment, plan, folder or ground.folder)
-    return await measured_drain(ground, queue.admin, programs, plan, finish)
-
-
 async def measured_drain(
     ground: Ground,
     admin: asyncpg.Connection,
     programs: Sequence[Program],
     plan: DrainPlan,
     finish: Callable[[], Awaitable[int]],
+    *,
+    fill: Callable[[], Awaitable[None]] | None = None,
 ) -> DrainRun:
     """Start programs of any system over items that wait, and measure them until the plan's items were entered.
 
@@ -158,12 +163,18 @@ async def measured_drain(
         programs: What works; each writes marks.
         plan: How many items.
         finish: Waits for the end of what is left while the programs still run; returns how many items were done.
+        fill: Brings the items once all programs are ready; they are paused meanwhile.
 
     Raises:
         BenchError: A program does not work, or there was too little to do.
     """
     before = await read_counters(admin)
     async with running(programs, ground.folder) as workers:
+        if fill is not None:
+            await wait_ready(workers, READY_SECONDS)
+            with paused(workers):
+                await fill()
+                before = await read_counters(admin)
         await wait_entered(workers, 1, DRAIN_SECONDS)
         began, num_early = spent_so_far(ground, workers), sum(each.num_items for each in workers)
         await wait_entered(workers, plan.num_items - len(workers) * plan.mark_every, DRAIN_SECONDS)

@@ -3,11 +3,12 @@
 import asyncio
 import contextlib
 import os
+import signal
 import sys
 import time
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -123,6 +124,19 @@ async def _end(each: Running) -> None:
     except TimeoutError:
         each.process.kill()
         raise BenchError(f"{each.program.name} did not end within {END_SECONDS} s of SIGTERM.") from None
+
+
+@contextmanager
+def paused(programs: Sequence[Running]) -> Iterator[None]:
+    """Stop programs where they are, without their noticing, and let them go on at the end: all at once."""
+    for each in programs:
+        each.process.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for each in programs:
+            if each.process.returncode is None:
+                each.process.send_signal(signal.SIGCONT)
 
 
 async def wait_entered(programs: Sequence[Running], num_items: int, seconds: float) -> None:
