@@ -13,6 +13,7 @@ from rich.console import Console
 from uvloop import new_event_loop
 
 from headrace.tools.bench.exceptions import BenchError
+from headrace.tools.bench.explain import plans
 from headrace.tools.bench.hot_statements import DrainRuns, drain_and_show
 from headrace.tools.bench.peers import comparing
 from headrace.tools.bench.peers.systems import PEERS
@@ -20,7 +21,7 @@ from headrace.tools.bench.report import RESULTS, Report
 from headrace.tools.bench.scaling import axes, scale
 from headrace.tools.bench.smoke import run_smoke
 from headrace.tools.bench.soak import soak
-from headrace.tools.bench.suite import FULL, QUICK, WORKLOADS, run_suite
+from headrace.tools.bench.suite import FULL, QUICK, WORKLOADS, Sizes, run_suite
 from headrace.tools.dev.state import state_directory
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
@@ -31,6 +32,7 @@ QUICK_SHARE: Final = 0.1
 PEER_NAMES: Final = tuple(peer.name for peer in PEERS)
 
 Json = Annotated[Path | None, typer.Option("--json", help="Where the JSON goes; below .headrace/bench by default.")]
+Explain = Annotated[bool, typer.Option("--explain", help="Print the plans of the hot statements afterwards.")]
 Quick = Annotated[bool, typer.Option("--quick", help="Small amounts, for the shape of it.")]
 Runs = Annotated[int, typer.Option(min=1, max=100, help="How often; the table has medians.")]
 
@@ -41,9 +43,9 @@ def bench() -> None:
 
 
 @app.command("all")
-def run_all(*, quick: Quick = False, json_file: Json = None) -> None:
+def run_all(*, quick: Quick = False, explain: Explain = False, json_file: Json = None) -> None:
     """Run every workload; below five minutes."""
-    _suite(tuple(WORKLOADS), json_file, is_quick=quick)
+    _suite(tuple(WORKLOADS), json_file, is_quick=quick, explains=explain)
 
 
 @app.command("only")
@@ -51,12 +53,20 @@ def run_only(
     workloads: Annotated[list[str], typer.Argument(help=f"Of {', '.join(WORKLOADS)}.")],
     *,
     quick: Quick = False,
+    explain: Explain = False,
     json_file: Json = None,
 ) -> None:
     """Run some workloads, in the given order."""
     if unknown := sorted(set(workloads) - set(WORKLOADS)):
         raise typer.BadParameter(f"{', '.join(unknown)}: expected {', '.join(WORKLOADS)}")
-    _suite(tuple(workloads), json_file, is_quick=quick)
+    _suite(tuple(workloads), json_file, is_quick=quick, explains=explain)
+
+
+@app.command()
+def explain(*, quick: Quick = False) -> None:
+    """Print the plans of the hot statements over a large table, and the pages that they touch."""
+    for plan in _run(_plans(Path.cwd(), QUICK if quick else FULL)):
+        sys.stdout.write(f"{plan}\n\n")
 
 
 @app.command()
@@ -145,10 +155,17 @@ def smoke(
     _end(_run(run_smoke(Path.cwd(), num_items, idle_seconds)), None)
 
 
-def _suite(names: tuple[str, ...], json_file: Path | None, *, is_quick: bool) -> None:
-    root = Path.cwd()
-    report = _run(run_suite(root, QUICK if is_quick else FULL, names, told=_tell))
+def _suite(names: tuple[str, ...], json_file: Path | None, *, is_quick: bool, explains: bool) -> None:
+    root, sizes = Path.cwd(), QUICK if is_quick else FULL
+    report = _run(run_suite(root, sizes, names, told=_tell))
+    if explains:
+        _tell("plans")
+        report.remarks += _run(_plans(root, sizes))
     _end(report, json_file or _result_file(root, "headrace"))
+
+
+async def _plans(root: Path, sizes: Sizes) -> tuple[str, ...]:
+    return await plans(root, num_settled=sizes.num_settled, num_future=sizes.num_future, num_orgs=sizes.num_large_orgs)
 
 
 def _result_file(root: Path, name: str) -> Path:

@@ -18,7 +18,7 @@ from headrace.tools.dev.processes import PidRecord
 from headrace.tools.dev.state import PASSABLE, servers_directory, state_directory
 
 SERVER_SETTINGS: Final[Mapping[str, str]] = {
-    "shared_preload_libraries": "pg_stat_statements",
+    "shared_preload_libraries": "pg_stat_statements,auto_explain",  # the latter tells nothing until it is asked to
     "max_connections": "300",
     "max_wal_size": "4GB",  # so that no checkpoint falls into one run and not into the next
 }

@@ -166,18 +166,23 @@ async def open_queue(ground: Ground, *, num_orgs: int = 1, name: str = "headrace
     dsn = await ground.create_database(name)
     urls = await create_logins(dsn)
     environment = urls.environment() | {"HEADRACE_TOPICS_BACKEND": "postgres", "HEADRACE_SERVICE": "bench-client"}
+    await migrate(database_options(_settings(environment)))
+    async with open_client(environment) as (managers, storage), administrator(dsn) as admin:
+        contexts = await _contexts(managers, num_orgs)
+        queue = Queue(managers, storage, contexts, environment, dsn, admin)
+        await queue.add_templates()
+        await queue.settle_statistics()
+        yield queue
+
+
+@asynccontextmanager
+async def open_client(environment: Mapping[str, str]) -> AsyncIterator[tuple[Managers, StorageInterface]]:
+    """Open managers over the database that an environment leads to; close what they use at the end."""
     settings = _settings(environment)
-    await migrate(database_options(settings))
     storage, infra = StoragePostgresImpl(Database(database_options(settings))), build_infra(settings)
-    managers = build_managers(storage, infra)
     await infra.start()
     try:
-        contexts = await _contexts(managers, num_orgs)
-        async with administrator(dsn) as admin:
-            queue = Queue(managers, storage, contexts, environment, dsn, admin)
-            await queue.add_templates()
-            await queue.settle_statistics()
-            yield queue
+        yield build_managers(storage, infra), storage
     finally:
         await infra.close()
         await storage.close()

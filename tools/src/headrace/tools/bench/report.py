@@ -102,7 +102,7 @@ class Report:
         if self.bars:
             console.print(_bar_table(self.bars))
         for remark in self.remarks:
-            console.print(remark, highlight=False)
+            console.print(remark, highlight=False, markup=False)
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as JSON holds it."""
