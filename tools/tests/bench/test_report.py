@@ -6,6 +6,7 @@ import pytest
 from rich.console import Console
 
 from headrace.tools.bench.bars import bars_of, peer_bars
+from headrace.tools.bench.markdown import tables
 from headrace.tools.bench.measures import Measure
 from headrace.tools.bench.report import Bar, Curve, Point, Report, told
 
@@ -25,6 +26,19 @@ def test_every_sample_is_in_the_file(tmp_path: Path) -> None:
     assert read["measures"][0]["samples"] == [1.0, 2.0]
     assert read["curves"][0]["points"] == [{"x": 1.0, "samples": [2.0]}]
     assert read["circumstances"] == {"versions": {"python": "3"}}
+
+
+def test_a_report_becomes_markdown() -> None:
+    circumstances = {
+        "machine": {"num_cores": 2, "processor": "p", "memory_mib": 1024, "load_before": 0.1},
+        "versions": {"python": "3.13", "commit": "abc"},
+        "postgres": {"server_version": "15", "fsync": "on", "synchronous_commit": "on"},
+    }
+    report = Report("r", circumstances, [Measure("rate", "items/s", (1.0,)), Measure("no", "", (1.0,), is_detail=True)])
+    report.bars.append(Bar("a bar", 1.0, "x", ">= 1 x", is_met=True))
+    lines = tables(report.as_json()).splitlines()
+    assert "| a bar | 1.00 x | >= 1 x | yes |" in lines
+    assert lines[-1] == "| rate | headrace | 1.00 | 1.00 | 1.00 | 1 | items/s |"
 
 
 def test_details_are_left_out_of_the_table() -> None:

@@ -15,6 +15,7 @@ from uvloop import new_event_loop
 from headrace.tools.bench.exceptions import BenchError
 from headrace.tools.bench.explain import plans
 from headrace.tools.bench.hot_statements import DrainRuns, drain_and_show
+from headrace.tools.bench.markdown import tables
 from headrace.tools.bench.peers import comparing
 from headrace.tools.bench.peers.systems import PEERS
 from headrace.tools.bench.report import RESULTS, Report
@@ -144,6 +145,12 @@ def draw_command(
     for report in reports:
         for path in draw(json.loads(report.read_text(encoding="utf-8")), folder):
             sys.stdout.write(f"{path}\n")
+
+
+@app.command()
+def table(report: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="A JSON file.")]) -> None:
+    """Print a report as Markdown, for docs/performance.md."""
+    sys.stdout.write(tables(json.loads(report.read_text(encoding="utf-8"))) + "\n")
 
 
 @app.command()

@@ -37,11 +37,6 @@ class Measure:
         """The smallest value: of a time, what it takes when nothing else runs."""
         return min(self.samples)
 
-    @property
-    def maximum(self) -> float:
-        """The largest value."""
-        return max(self.samples)
-
 
 def percentile(samples: Sequence[float], percent: int) -> float:
     """Return the value that so many per cent of the samples stay at or below; the only one of a single sample.

@@ -150,6 +150,7 @@ def _measure_json(measure: Measure) -> dict[str, Any]:
         "minimum": measure.minimum,
         "p99": percentile(measure.samples, 99),
         "samples": list(measure.samples),
+        "is_detail": measure.is_detail,
     }
 
 

@@ -14,6 +14,9 @@ from headrace.tools.bench.queue import Queue
 WORKER_MODULE: Final = "headrace.workers.maintenance.main"
 CAPACITY: Final = 10
 IMPORT_SECONDS: Final = 60
+NUM_MODULES: Final = 20
+"""Modules whose import is told, the slowest ones."""
+
 NUM_PARTS: Final = 3
 """Of a line of `-X importtime`."""
 
@@ -37,6 +40,10 @@ async def start_up(ground: Ground, queue: Queue, num_runs: int) -> tuple[Measure
         Measure("start of a worker until it is ready", "s", tuple(ready)),
         Measure("start of Python, importing the worker", "s", tuple(imported)),
         Measure("start of Python alone", "s", tuple(bare)),
+        *(
+            Measure(f"import of {name}", "ms", (took,), is_detail=True)
+            for name, took in await import_times(NUM_MODULES)
+        ),
     )
 
 
