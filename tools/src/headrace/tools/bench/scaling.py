@@ -38,7 +38,7 @@ def filled_with(num_bytes: int) -> dict[str, str]:
     """Return the change that makes each item's payload about so large, of text that does not compress."""
     num_parts = max(1, num_bytes // MD5_CHARS)
     text = f"SELECT string_agg(md5(n::text), '') FROM generate_series(1, {num_parts}) AS n"  # noqa: S608 - a number
-    return {"payload": f"jsonb_build_object('note', '', 'filler', ({text}))"}
+    return {"payload": f"jsonb_build_object('note', ({text}))"}
 
 
 def axes(share: float) -> tuple[Axis, ...]:

@@ -9,9 +9,8 @@ from headrace.om.work.types.work_payload import WorkPayload
 
 
 class NoopPayload(WorkPayload):
-    """Nothing to do; the note is for whoever looks at the item, the filler for whoever measures."""
+    """Nothing to do; the note is for whoever looks at the item."""
 
     kind: ClassVar[WorkKind] = WorkKind.NOOP
 
-    note: str = Field(default="", max_length=1000)
-    filler: str = Field(default="", max_length=200_000, description="Makes the item as large as others are")
+    note: str = Field(default="", max_length=200_000)
