@@ -1,4 +1,4 @@
-"""From rows of `queue.work_items` and `queue.work_bundles` to items and bundles: the one place that knows both."""
+"""From rows of the queue's tables to items, bundles and schedules: the one place that knows both."""
 
 import json
 from collections.abc import Mapping
@@ -7,12 +7,16 @@ from typing import Any, Final
 from headrace.om.base import FrozenMapping
 from headrace.om.work.types.bundle import BundleStatus, FollowUp, WorkBundle
 from headrace.om.work.types.kinds import WorkKind
+from headrace.om.work.types.schedule import MissedTicks, Overlap, WorkSchedule
 from headrace.om.work.types.work_item import WorkItem, WorkStatus
 
 TAKEN_AS_THEY_ARE: Final = tuple(
     name for name in WorkItem.model_fields if name not in {"kind", "status", "payload", "result", "unique_for"}
 )
 BUNDLE_TAKEN: Final = tuple(name for name in WorkBundle.model_fields if name not in {"status", "on_settled"})
+SCHEDULE_TAKEN: Final = tuple(
+    name for name in WorkSchedule.model_fields if name not in {"kind", "payload", "missed", "overlap"}
+)
 
 
 def item_of(row: Mapping[str, Any]) -> WorkItem:
@@ -34,6 +38,17 @@ def bundle_of(row: Mapping[str, Any]) -> WorkBundle:
         status=BundleStatus(row["status"]),
         on_settled=None if wanted is None else _follow_up(wanted),
         **{name: row[name] for name in BUNDLE_TAKEN},
+    )
+
+
+def schedule_of(row: Mapping[str, Any]) -> WorkSchedule:
+    """Return the schedule that a row holds, not validated again either."""
+    return WorkSchedule.model_construct(
+        kind=WorkKind.read(row["kind"]),
+        payload=FrozenMapping(json.loads(row["payload"])),
+        missed=MissedTicks(row["missed"]),
+        overlap=Overlap(row["overlap"]),
+        **{name: row[name] for name in SCHEDULE_TAKEN},
     )
 
 
