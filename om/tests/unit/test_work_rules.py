@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from headrace.om.exceptions import NotFound, Unavailable, ValidationFailed
 from headrace.om.work import rules
 from headrace.om.work.types.handler import Defer, Park, Refuse, RetryLater
-from headrace.om.work.types.settlement import Outcome
+from headrace.om.work.types.settlement import Outcome, Settlement
 from headrace.om.work.types.work_item import MAX_ERROR_BYTES, WorkItem, WorkStatus
 from om.tests.contracts.work_items import a_work_item
 
@@ -142,3 +142,11 @@ def test_results_that_json_cannot_say_are_cleaned(number: float) -> None:
 def test_an_item_without_a_claim_cannot_be_settled() -> None:
     with pytest.raises(ValueError, match="no claim token"):
         rules.done(a_work_item(), None)
+
+
+@pytest.mark.parametrize("then", [(), (a_work_item(),)], ids=["alone", "followed"])
+def test_a_done_settlement_is_what_its_model_would_make_of_it(then: tuple[WorkItem, ...]) -> None:
+    settlement = rules.done(a_claimed_item(bundle_id=uuid4(), ordering_key="a"), {"rows": 3}, then)
+    fields = {name: getattr(settlement, name) for name in Settlement.model_fields}
+    assert settlement == Settlement.model_validate(fields)
+    assert settlement.with_changes(result_json=None).result is None
