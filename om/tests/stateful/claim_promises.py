@@ -127,6 +127,7 @@ def _hold_priority(taken: Iterable[Expected], left: Sequence[Expected]) -> None:
 def _hold_turns(world: World, wish: Wish, taken: Sequence[Expected], left: Sequence[Expected]) -> None:
     served = {item.org_id for item in taken}
     waiting = {item.org_id for item in left} - served
+    _promise(FAIR, not waiting or len(taken) < len(served | waiting), f"{waiting} got nothing, others {len(taken)}")
     for ctx in world.ground.owners:
         place = (wish.lane, wish.kinds, ctx.org_id)
         num_waits, num_orgs = world.waits.pop(place, (0, 0))

@@ -131,7 +131,7 @@ class OperatorSteps(QueueSteps):
 
     @precondition(has_items)
     @rule(pick=places, how=st.sampled_from(("get_item", "cancel", "retry", "delete_item")))
-    def touch_anothers_item(self, pick: int, how: str) -> None:
+    def touch_what_is_another_orgs(self, pick: int, how: str) -> None:
         item = self.any_item(pick)
         stranger = self._stranger_to(item.org_id)
         if (stranger.org_id, item.asked.id) not in self.world.model.items:

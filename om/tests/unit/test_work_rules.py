@@ -64,7 +64,9 @@ def test_a_custom_delay_is_kept_within_bounds() -> None:
     assert rules.retry_delay(policy, 3, "seed") == timedelta(0)
 
 
-def test_a_custom_delay_that_raises_gives_the_default_delay_to_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_custom_delay_that_raises_gives_the_default_delay_to_a_failure_and_is_logged(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     def broken(_attempts: int) -> timedelta:
         raise RuntimeError("a policy with a fault")
 
@@ -72,6 +74,7 @@ def test_a_custom_delay_that_raises_gives_the_default_delay_to_a_failure(monkeyp
     monkeypatch.setattr(rules, "RETRY_POLICIES", {item.kind: rules.RetryPolicy(custom=broken)})
     expected = rules.retry_delay(rules.DEFAULT_RETRY_POLICY, item.attempts, str(item.id))
     assert rules.failed(item, "boom").delay == expected
+    assert "a policy with a fault" in caplog.text
 
 
 @pytest.mark.parametrize(("attempts", "expected"), [(2, False), (3, True), (4, True)])
