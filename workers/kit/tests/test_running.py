@@ -191,3 +191,11 @@ async def test_a_dead_letter_is_told_and_counted_when_an_item_fails_for_good(cap
         await ran(one)
         assert one.count("headrace_settlements_total", outcome="failed") == 1
     assert "broken for ever" in caplog.text
+
+
+async def test_an_attempt_that_is_not_the_last_is_a_warning_when_it_fails(caplog: pytest.LogCaptureFixture) -> None:
+    async with bench(Doing(act=raising(RuntimeError("boom")))) as one:
+        for max_attempts in (2, 1):
+            await ran(one, max_attempts=max_attempts)
+    told = [each.levelname for each in caplog.records if each.name.endswith("kit.running") and "boom" in each.message]
+    assert told == ["WARNING", "ERROR"]

@@ -253,7 +253,7 @@ class WorkOperatorInterface(ABC):
 
     @abstractmethod
     async def get_status(self, ctx: OpContext) -> WorkStatusReport:
-        """Return counts by status, kind and lane, and how long the oldest due item has waited."""
+        """Return counts by status, kind and lane, how long the oldest due item has waited, and counts of bundles."""
         ...
 
     @abstractmethod
@@ -265,6 +265,18 @@ class WorkOperatorInterface(ABC):
         Raises:
             WorkItemNotFound: It is not in this tenant.
             WorkItemInWrongState: It is settled already, cancelled ones included.
+        """
+        ...
+
+    @abstractmethod
+    async def cancel_many(
+        self, ctx: OpContext, where: WorkFilter, limit: int, after: UUID | None = None
+    ) -> tuple[WorkItem, ...]:
+        """Cancel unsettled items as `cancel` does, newest first, from below `after` on, at most `limit` (1-1000).
+
+        Returns:
+            The items after it: cancelled, or claimed by somebody who is asked to stop. Fewer than `limit`: there are no
+            more.
         """
         ...
 

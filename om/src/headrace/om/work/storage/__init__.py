@@ -64,7 +64,7 @@ class WorkItemStorageInterface(ABC):
 
     @abstractmethod
     async def read_status(self, org_id: UUID) -> WorkStatusReport:
-        """Return counts by status, kind and lane, and the wait of the oldest due item."""
+        """Return counts by status, kind and lane, the wait of the oldest due item, and how many bundles there are."""
         ...
 
     @abstractmethod
@@ -73,6 +73,13 @@ class WorkItemStorageInterface(ABC):
 
         One that ends here counts in its bundle.
         """
+        ...
+
+    @abstractmethod
+    async def cancel_items(
+        self, org_id: UUID, where: WorkFilter, limit: int, after: UUID | None = None
+    ) -> tuple[WorkItem, ...]:
+        """Cancel or flag unsettled items as `cancel_item` does; return them, newest first, from below `after` on."""
         ...
 
     @abstractmethod

@@ -14,6 +14,7 @@ from headrace.om.work.storage import WorkItemStorageInterface
 from headrace.om.work.storage.impl import ending_statements as ending
 from headrace.om.work.storage.impl import filtered_statements as filtered
 from headrace.om.work.storage.impl import statements as sql
+from headrace.om.work.storage.impl.bundle_statements import COUNT_BUNDLES
 from headrace.om.work.storage.impl.item_columns import insert_columns
 from headrace.om.work.storage.impl.postgres_base import WorkPostgresPart
 from headrace.om.work.storage.impl.rows import item_of
@@ -113,11 +114,21 @@ class WorkItemsPostgres(WorkPostgresPart, WorkItemStorageInterface):
     async def read_status(self, org_id: UUID) -> WorkStatusReport:
         rows = await self._rows(sql.READ_COUNTS, org_id)
         waits = [row["oldest_waiting"] for row in rows if row["oldest_waiting"] is not None]
-        return WorkStatusReport(counts=tuple(_count_of(row) for row in rows), oldest_waiting=max(waits, default=None))
+        (bundles,) = await self._rows(COUNT_BUNDLES, org_id)
+        return WorkStatusReport(
+            counts=tuple(_count_of(row) for row in rows), oldest_waiting=max(waits, default=None), **bundles
+        )
 
     @override
     async def cancel_item(self, org_id: UUID, item_id: UUID) -> WorkItem | None:
         return _first(await self._rows(ending.CANCEL_ITEM, org_id, item_id))
+
+    @override
+    async def cancel_items(
+        self, org_id: UUID, where: WorkFilter, limit: int, after: UUID | None = None
+    ) -> tuple[WorkItem, ...]:
+        stmt = filtered.cancel_items(filtered.given(where), where.status)
+        return tuple(item_of(row) for row in await self._rows(stmt, org_id, limit, after, *filtered.values(where)))
 
     @override
     async def retry_item(self, org_id: UUID, item_id: UUID) -> WorkItem | None:

@@ -1,0 +1,9 @@
+"""The machine over memory."""
+
+from om.tests.stateful.ground import memory_ground
+from om.tests.stateful.machine import drive
+
+
+def test_the_queue_keeps_its_promises_over_memory() -> None:
+    with memory_ground() as ground:
+        drive(ground, num_examples=150, num_steps=40)
