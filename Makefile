@@ -28,7 +28,7 @@ export UV_SYSTEM_CERTS ?= true
 export UV_NATIVE_TLS ?= true
 endif
 
-.PHONY: help setup run test test-postgres-18 check fmt lint types lock lock-check migrate migrate-check up down reset urls new-worker remove-worker golden env-example terraform-schema bench bench-peers bench-plots bench-smoke bench-soak nix-check clean
+.PHONY: help setup run test test-postgres-18 check fmt lint types lock lock-check migrate migrate-check up down reset urls new-worker remove-worker golden env-example terraform-schema bench bench-peers bench-plots bench-smoke bench-soak images nix-check clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -56,7 +56,7 @@ test: check ## Run the checks, then every test that they left out
 	@$(if $(NO_POOLER),echo "pgbouncer is not on this machine: the tests behind a pooler are left out; CI has it" >&2)
 	@$(if $(NO_IMAGES),echo "no root or no podman that may be used: no image is run; CI runs one" >&2)
 	@$(if $(NIX),,echo "nix-instantiate is not on this machine: the Nix files are left out; CI has it" >&2)
-	@$(if $(NO_REGISTRY),echo "docker-registry or skopeo or jq is not on this machine: the promotion by digest is left out" >&2)
+	@$(if $(NO_REGISTRY),echo "docker-registry or skopeo or jq is not on this machine: the promotion by digest and the script of the migration are left out; CI has them" >&2)
 	@scripts/checkov.sh
 	@echo "the Terraform configuration is $(TERRAFORM_TOLD)" >&2
 	@$(BIN)/pytest -m "(servers or long) and not processes$(NO_POOLER)" --numprocesses 2 --dist loadfile
@@ -207,6 +207,9 @@ bench-soak: setup ## Let items come for 20 minutes, or SECONDS=60, and draw what
 
 bench-smoke: setup ## Measure how fast an item is picked up
 	@$(BIN)/python -m headrace.tools.bench smoke
+
+images: setup ## Build the Dockerfiles and run each image as the tests would; ARGS="maintenance" takes one
+	@scripts/images.sh $(ARGS)
 
 nix-check: setup ## Build and check everything by Nix, as far as this machine can
 	@scripts/nix-check.sh $(BIN)/pytest
