@@ -73,6 +73,13 @@ class UniquenessCases(WorkStorageCases):
         created = await storage.create_items(org_id, items)
         assert [each.item_id for each in created] == [there.id, items[1].id, items[1].id]
 
+    async def test_what_was_in_an_items_way_is_reported_and_not_what_took_its_key_after_it(
+        self, storage: WorkStorageInterface, org_id: UUID
+    ) -> None:
+        items = [a_unique_item(), a_unique_item(idempotency_key="k"), a_work_item(idempotency_key="k")]
+        created = await storage.create_items(org_id, items)
+        assert [each.item_id for each in created] == [items[0].id, items[0].id, items[2].id]
+
     async def test_it_is_free_again_when_the_first_has_settled(
         self, storage: WorkStorageInterface, org_id: UUID
     ) -> None:

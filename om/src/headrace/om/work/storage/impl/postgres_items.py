@@ -52,16 +52,21 @@ class Taken:
             there = self.hashes.get(item.unique_hash)
         return None if there is None else CreatedItem(outcome=InsertOutcome.KEY_EXISTS, item_id=there)
 
-    def first_of(self, items: Sequence[WorkItem]) -> list[WorkItem]:
-        """Return the items that nothing is in the way of; of those that agree with each other the first."""
-        first: list[WorkItem] = []
-        said: set[object] = set()
+    def sorted_out(self, items: Sequence[WorkItem]) -> tuple[list[WorkItem], dict[UUID, CreatedItem]]:
+        """Return the items that nothing is in the way of, and of the others what is: a row, or an earlier item."""
+        free: list[WorkItem] = []
+        reports: dict[UUID, CreatedItem] = {}
+        seen = Taken(self.ids, dict(self.keys), dict(self.hashes))
         for item in items:
-            says = {item.idempotency_key, item.unique_hash} - {None}
-            if self.report(item) is None and not says & said:
-                first.append(item)
-                said |= says
-        return first
+            if (report := seen.report(item)) is not None:
+                reports[item.id] = report
+                continue
+            free.append(item)
+            if item.idempotency_key is not None:
+                seen.keys[item.idempotency_key] = item.id
+            if item.unique_hash is not None:
+                seen.hashes[item.unique_hash] = item.id
+        return free, reports
 
 
 class WorkItemsPostgres(WorkPostgresPart, WorkItemStorageInterface):
@@ -86,9 +91,15 @@ class WorkItemsPostgres(WorkPostgresPart, WorkItemStorageInterface):
         raise Unavailable("ids or keys of these items come and go; enqueue them again")
 
     async def _insert(self, org_id: UUID, items: Sequence[WorkItem]) -> dict[UUID, CreatedItem]:
-        if _may_agree(items):
-            # The statement meets the indexes in an order of its own; which of these is the first is the caller's word.
-            items = (await self._taken(org_id, items)).first_of(items)
+        if not _may_agree(items):
+            return await self._insert_free(org_id, items)
+        # The statement meets the indexes in an order of its own; which of these is the first is the caller's word.
+        free, reports = (await self._taken(org_id, items)).sorted_out(items)
+        inserted = await self._insert_free(org_id, free)
+        lost = {item.id for item in free} - inserted.keys()
+        return inserted | {item_id: each for item_id, each in reports.items() if each.item_id not in lost}
+
+    async def _insert_free(self, org_id: UUID, items: Sequence[WorkItem]) -> dict[UUID, CreatedItem]:
         columns = insert_columns(items, fair_share=self._fair_share)
         if any(item.unique_hash is not None and item.idempotency_key is not None for item in items):
             # No one order serves both indexes: two such batches may still meet in a circle, which breaks one of them.
