@@ -28,7 +28,7 @@ export UV_SYSTEM_CERTS ?= true
 export UV_NATIVE_TLS ?= true
 endif
 
-.PHONY: help setup run test test-postgres-18 check fmt lint types lock lock-check migrate migrate-check up down reset urls new-worker remove-worker golden env-example terraform-schema bench-smoke images nix-check clean
+.PHONY: help setup run test test-postgres-18 check fmt lint types lock lock-check migrate migrate-check up down reset urls new-worker remove-worker golden env-example terraform-schema bench bench-peers bench-plots bench-smoke bench-soak images nix-check clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -59,7 +59,7 @@ test: check ## Run the checks, then every test that they left out
 	@$(if $(NO_REGISTRY),echo "docker-registry or skopeo or jq is not on this machine: the promotion by digest and the script of the migration are left out; CI has them" >&2)
 	@scripts/checkov.sh
 	@echo "the Terraform configuration is $(TERRAFORM_TOLD)" >&2
-	@$(BIN)/pytest -m "servers and not processes$(NO_POOLER)" --numprocesses 2 --dist loadfile
+	@$(BIN)/pytest -m "(servers or long) and not processes$(NO_POOLER)" --numprocesses 2 --dist loadfile
 	@$(BIN)/pytest -m "processes$(NO_IMAGES)$(NO_TERRAFORM)$(NO_REGISTRY)"
 
 # A package of the lock carries it, so any machine can.
@@ -83,7 +83,7 @@ check: setup ## Run linters, type checks, contracts and the tests that start no 
 
 # The longest ones come first, so that the short ones fill the other core.
 check-unit:
-	@$(STEP) unit $(BIN)/pytest -q --numprocesses 2 --dist worksteal -m "not servers and not processes and not flake$(NO_NIX)"
+	@$(STEP) unit $(BIN)/pytest -q --numprocesses 2 --dist worksteal -m "not servers and not long and not processes and not flake$(NO_NIX)"
 
 check-mypy:
 	@$(STEP) mypy scripts/types.sh $(BIN)/mypy
@@ -184,6 +184,26 @@ env-example: setup ## Write the .env.example files from the settings classes
 
 terraform-schema: setup ## Write the JSON schema of the Terraform inputs from their classes
 	@$(BIN)/python -m headrace.tools.terraform_inputs --write-schema
+
+bench: setup ## Measure everything, in less than five minutes; ARGS=--quick for the shape of it
+	@$(BIN)/python -m headrace.tools.bench all $(ARGS)
+
+bench-peers: setup ## Measure other queues beside ours, in turns; ARGS="--quick pgqueuer" for some of it
+	@$(BIN)/python -m headrace.tools.bench peers $(ARGS)
+
+# matplotlib is in a dependency group of its own, which no other command needs.
+PLOTS := $(UV) sync --frozen --all-packages --all-extras --group plots --quiet --python $(PYTHON)
+BENCHES := $(STATE)/bench
+
+bench-plots: setup ## Measure how the rate goes with capacity, processes, payload and backlog, and draw it
+	@$(PLOTS)
+	@$(BIN)/python -m headrace.tools.bench scaling $(ARGS) --json $(BENCHES)/scaling.json
+	@$(BIN)/python -m headrace.tools.bench draw $(BENCHES)/scaling.json
+
+bench-soak: setup ## Let items come for 20 minutes, or SECONDS=60, and draw what should stay flat
+	@$(PLOTS)
+	@$(BIN)/python -m headrace.tools.bench soak --seconds $(or $(SECONDS),1200) $(ARGS) --json $(BENCHES)/soak.json
+	@$(BIN)/python -m headrace.tools.bench draw $(BENCHES)/soak.json
 
 bench-smoke: setup ## Measure how fast an item is picked up
 	@$(BIN)/python -m headrace.tools.bench smoke

@@ -1,6 +1,8 @@
 """How many buffers a statement touches: the same on a slow machine, unlike its time."""
 
 import json
+import logging
+from collections.abc import Iterator
 from typing import Any, Final, cast
 from uuid import UUID
 
@@ -9,6 +11,8 @@ import asyncpg
 from headrace.om.base import EMPTY_UUID
 from headrace.om.storage.database import Database, DriverConnection, DriverStatement, Purpose
 from headrace.om.storage.roles import DatabaseRole
+
+logger = logging.getLogger(__name__)
 
 EXPLAIN: Final = "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON)"
 
@@ -38,7 +42,20 @@ async def buffers_of(
             rows = await connection.fetch(explained.sql, *args)
     ((explanation,),) = rows
     plan = (json.loads(explanation) if isinstance(explanation, str) else explanation)[0]["Plan"]
-    return int(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])
+    # Shown with a case that fails: which part of the plan the buffers went to.
+    logger.warning("%s touched, of %s:\n%s", _buffers(plan), stmt.name, "\n".join(_nodes(plan)))
+    return _buffers(plan)
+
+
+def _buffers(node: dict[str, Any]) -> int:
+    return int(node["Shared Hit Blocks"] + node["Shared Read Blocks"])
+
+
+def _nodes(node: dict[str, Any], depth: int = 0) -> Iterator[str]:
+    named = (node.get(each) for each in ("Node Type", "Index Name", "Relation Name", "Subplan Name"))
+    yield f"{'  ' * depth}{_buffers(node)} x{node['Actual Loops']} {' '.join(each for each in named if each)}"
+    for below in node.get("Plans", ()):
+        yield from _nodes(below, depth + 1)
 
 
 async def _explained_generic(connection: DriverConnection, sql: str, args: tuple[Any, ...]) -> list[asyncpg.Record]:

@@ -3,6 +3,7 @@
 All in the lane and of the kind that is claimed. A module that takes them adds its own rows and takes them away again.
 """
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -49,6 +50,13 @@ TAKE_AWAY: Final = "DELETE FROM queue.work_items WHERE id >= '00100000-0000-0000
 """What a module added: its ids are greater than those of the two million."""
 
 
+NUM_SNAPSHOTS: Final = """
+SELECT count(*) FROM pg_stat_activity
+WHERE datname = current_database() AND backend_xmin IS NOT NULL AND pid <> pg_backend_pid()
+"""
+QUIET_POLL_SECONDS: Final = 0.02
+
+
 @contextmanager
 def crowded_database(server: PostgresServer, template: str, num_orgs: int = NUM_ORGS) -> Iterator[str]:
     """The superuser's URL of a database with so many orgs' settled and future rows, and some that run."""
@@ -62,14 +70,26 @@ async def take_away(dsn: str) -> None:
     connection = await asyncpg.connect(dsn, timeout=10, command_timeout=TIMEOUT_SECONDS)
     await connection.execute("TRUNCATE queue.work_controls, queue.work_bundles")
     await connection.execute(TAKE_AWAY)
+    await _until_quiet(connection)
     await connection.execute("VACUUM (INDEX_CLEANUP ON) queue.work_items")
     await connection.close()
 
 
+async def _until_quiet(connection: asyncpg.Connection) -> None:
+    """Return when nobody else in the database has a snapshot: what was removed meanwhile could not be cleaned up.
+
+    Entries of such rows would be met by the next case's claims, one look at the table each.
+    """
+    async with asyncio.timeout(TIMEOUT_SECONDS):
+        while await connection.fetchval(NUM_SNAPSHOTS):  # noqa: ASYNC110 - no event tells when a session lets go
+            await asyncio.sleep(QUIET_POLL_SECONDS)
+
+
 async def _fill(dsn: str, num_orgs: int) -> None:
     connection = await asyncpg.connect(dsn, timeout=10, command_timeout=TIMEOUT_SECONDS)
-    # An autovacuum under way would keep what a case leaves behind from being cleaned up before the next one.
-    await connection.execute("ALTER TABLE queue.work_items SET (autovacuum_enabled = false)")
+    # One under way would keep what a case leaves behind from being cleaned up before the next one.
+    for table in ("work_items", "work_bundles", "work_controls"):
+        await connection.execute(f"ALTER TABLE queue.{table} SET (autovacuum_enabled = false)")
     for batch, due_in, status, num_rows in (
         ("a", timedelta(hours=-2), "done", num_orgs * ROWS_OF_EACH),
         ("c", timedelta(hours=9), "queued", num_orgs * ROWS_OF_EACH),

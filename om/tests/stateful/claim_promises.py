@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
-from uuid import UUID
 
-from om.tests.stateful.holding_back import head_of, may_begin, num_running
+from om.tests.stateful.holding_back import Subject, head_of, may_begin, num_running
 from om.tests.stateful.model import Expected
 from om.tests.stateful.world import BrokenPromise, Claim, World
 
@@ -19,7 +18,7 @@ RATED: Final = "No more items of a kind begin than its rate lets"
 ORDERED: Final = "Items of an ordering key run one at a time, in order"
 FOUND: Final = "Blocked items never block others: where something may be claimed, a claim finds it"
 PRIORITY: Final = "Of one org the highest priority comes first"
-FAIR: Final = "No org waits for more claims than there are orgs"
+FAIR: Final = "No org is passed over by as many claims as there are orgs that wait"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +82,12 @@ def _hold_rates(world: World, items: Sequence[Expected]) -> None:
 
 def _hold_limits(world: World, items: Sequence[Expected]) -> None:
     """Hold that there is an order of the claims in which each found room."""
-    under: dict[object, list[int]] = {}
+    under: dict[Subject, list[int]] = {}
     for item in items:
         for subject, limit in world.controls.limits_on(item).items():
             under.setdefault(subject, []).append(limit)
     for subject, limits in under.items():
-        running = num_running(world.model, subject)  # type: ignore[arg-type] # the keys of limits_on
+        running = num_running(world.model, subject)
         fits = all(running + place < limit for place, limit in enumerate(sorted(limits)))
         _promise(LIMITED, fits, f"{running} of {subject} ran, {len(limits)} began, limits {limits}")
 
@@ -119,24 +118,24 @@ def hold_found(world: World, wish: Wish, claims: Sequence[Claim]) -> None:
 def _hold_priority(taken: Iterable[Expected], left: Sequence[Expected]) -> None:
     is_plain: Callable[[Expected], bool] = lambda i: i.asked.concurrency_key is None and i.asked.ordering_key is None  # noqa: E731 - used twice right here
     for item in filter(is_plain, taken):
-        passed = [i for i in filter(is_plain, left) if i.org_id == item.org_id and i.asked.priority > item.asked.priority]
+        passed = [
+            i for i in filter(is_plain, left) if i.org_id == item.org_id and i.asked.priority > item.asked.priority
+        ]
         _promise(PRIORITY, not passed, f"{item} went before {passed}")
 
 
 def _hold_turns(world: World, wish: Wish, taken: Sequence[Expected], left: Sequence[Expected]) -> None:
     served = {item.org_id for item in taken}
     waiting = {item.org_id for item in left} - served
+    _promise(FAIR, not waiting or len(taken) < len(served | waiting), f"{waiting} got nothing, others {len(taken)}")
     for ctx in world.ground.owners:
         place = (wish.lane, wish.kinds, ctx.org_id)
-        world.waits[place] = world.waits.get(place, 0) + 1 if ctx.org_id in waiting else 0
-        _promise(FAIR, world.waits[place] < len(world.ground.owners), f"{ctx.org_id} was passed over again")
+        num_waits, num_orgs = world.waits.pop(place, (0, 0))
+        if ctx.org_id in waiting:
+            world.waits[place] = waits = num_waits + 1, max(num_orgs, len(served | waiting))
+            _promise(FAIR, waits[0] < waits[1], f"{ctx.org_id} was passed over {waits[0]} times by {waits[1]} orgs")
 
 
 def _promise(promise: str, is_kept: bool, found: object) -> None:  # noqa: FBT001 - reads like an assert
     if not is_kept:
         raise BrokenPromise(promise, found)
-
-
-def org_of(claims: Iterable[Claim]) -> set[UUID]:
-    """Return whose items the claims are."""
-    return {claim.row[0] for claim in claims}

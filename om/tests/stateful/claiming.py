@@ -11,7 +11,7 @@ from headrace.om.context import OpContext
 from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.work_item import WorkItem
 from om.tests.stateful.claim_promises import Wish, hold_found, take
-from om.tests.stateful.shapes import LANES, wishes
+from om.tests.stateful.shapes import KINDS, LANES, wishes
 from om.tests.stateful.stepping import QueueSteps
 from om.tests.stateful.world import Claim
 
@@ -27,13 +27,11 @@ class ClaimSteps(QueueSteps):
 
     @rule(wanted=wishes)
     def claim_many(self, wanted: dict[str, Any]) -> None:
-        wish = Wish(**wanted)
-        self._take_alone(wish, _claims_of(self.world.run(self._claim(wish, "alone"))))
+        self.claim_alone(Wish(**wanted))
 
     @rule(lease=st.sampled_from((timedelta(minutes=5), timedelta(minutes=45))))
     def claim_whatever_there_is(self, lease: timedelta) -> None:
-        wish = Wish(LANES[0], frozenset(kind.value for kind in WorkKind), 100, lease)
-        self._take_alone(wish, _claims_of(self.world.run(self._claim(wish, "greedy"))))
+        self.claim_alone(Wish(LANES[0], frozenset(KINDS), 100, lease))
 
     @rule(wanted=st.lists(wishes, min_size=2, max_size=4))
     def claim_at_once(self, wanted: list[dict[str, Any]]) -> None:
@@ -41,6 +39,12 @@ class ClaimSteps(QueueSteps):
         taken = self.world.run(self._claim_at_once(asked))
         take(self.world, asked, [_claims_of(pairs) for pairs in taken])
         self.world.waits.clear()
+
+    def claim_alone(self, wish: Wish) -> list[Claim]:
+        """Claim while nobody else does, and hold what was taken and what was left to the promises."""
+        claims = _claims_of(self.world.run(self._claim(wish, "alone")))
+        self._take_alone(wish, claims)
+        return claims
 
     def _take_alone(self, wish: Wish, claims: list[Claim]) -> None:
         take(self.world, [wish], [claims])

@@ -1,7 +1,7 @@
-"""Steps of who operates the platform, and of time."""
+"""Steps of who operates the platform."""
 
-from datetime import timedelta
 from typing import Final
+from uuid import UUID
 
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
@@ -9,7 +9,7 @@ from hypothesis.stateful import rule
 from headrace.om.work.types.control import LimitScope, WorkControl, WorkLimit, WorkPause, WorkRate
 from headrace.om.work.types.kinds import WorkKind
 from om.tests.stateful.holding_back import Bucket, Subject
-from om.tests.stateful.shapes import LANES, PASSING, SKEWS, places
+from om.tests.stateful.shapes import LANES, places
 from om.tests.stateful.stepping import QueueSteps
 from om.tests.stateful.world import BrokenPromise
 
@@ -23,7 +23,7 @@ any_kind = st.sampled_from((None, *WorkKind))
 
 
 class ControlSteps(QueueSteps):
-    """Limits, rates and pauses come and go; time passes, and workers' clocks jump."""
+    """Limits, rates and pauses come and go."""
 
     @rule(kind=kinds, scope=st.sampled_from((LimitScope.KIND, LimitScope.KEY)), max_running=st.integers(1, 3))
     def limit_a_kind(self, kind: WorkKind, scope: LimitScope, max_running: int) -> None:
@@ -53,11 +53,20 @@ class ControlSteps(QueueSteps):
         self._say(pause)
         self.world.controls.pauses.add(subject)
 
+    @rule()
+    def lift_everything(self) -> None:
+        for _ in range(
+            len(self.world.controls.limits) + len(self.world.controls.buckets) + len(self.world.controls.pauses)
+        ):
+            self.lift(0)
+
     @rule(pick=places)
     def lift(self, pick: int) -> None:
         """Take back one thing that is said, or what was never said."""
         controls = self.world.controls
-        said: list[tuple[WorkControl, bool]] = [(pause, subject in controls.pauses) for pause, subject in self._pauses()]
+        said: list[tuple[WorkControl, bool]] = [
+            (pause, subject in controls.pauses) for pause, subject in self._pauses()
+        ]
         said += [(WorkRate(kind=kind, per_second=1), kind.value in controls.buckets) for kind in WorkKind]
         said += [(_limit_of(subject), True) for subject in controls.limits]
         control, is_said = sorted(said, key=lambda each: not each[1])[pick % len(said)]
@@ -66,21 +75,12 @@ class ControlSteps(QueueSteps):
             raise BrokenPromise(SAID, f"{control} was said: {was_said}")
         self._forget(control)
 
-    @rule(passing=st.sampled_from(PASSING))
-    def let_time_pass(self, passing: timedelta) -> None:
-        self.world.advance(passing)
-
-    @rule(skew=st.sampled_from(SKEWS))
-    def the_workers_clocks_jump(self, skew: timedelta) -> None:
-        """Nothing may come of it: it shows in ids and in who made what when."""
-        self.world.skew = skew
-
     def _say(self, control: WorkControl) -> None:
         self.world.run(self.world.work.set_control(self.world.ground.rctx, control, origin="machine"))
 
-    def _pauses(self) -> list[tuple[WorkPause, object]]:
+    def _pauses(self) -> list[tuple[WorkPause, str | UUID]]:
         org_id = self.world.owner(0).org_id
-        lanes = [(WorkPause(lane=lane), lane) for lane in LANES]
+        lanes: list[tuple[WorkPause, str | UUID]] = [(WorkPause(lane=lane), lane) for lane in LANES]
         kinds = [(WorkPause(kind=kind), kind.value) for kind in WorkKind]
         return [*lanes, *kinds, (WorkPause(org_id=org_id), org_id)]
 

@@ -4,7 +4,7 @@ from typing import Any
 from uuid import uuid4
 
 from hypothesis import strategies as st
-from hypothesis.stateful import rule
+from hypothesis.stateful import initialize, rule
 
 from headrace.om.work.exceptions import WorkItemTaken
 from headrace.om.work.types.bundle import FollowUp, WorkBundle
@@ -12,7 +12,7 @@ from headrace.om.work.types.kinds import WorkKind
 from om.tests.stateful.model import Asked, ExpectedBundle
 from om.tests.stateful.promises import ONE_KEY
 from om.tests.stateful.shapes import LANES, places, shapes
-from om.tests.stateful.stepping import QueueSteps
+from om.tests.stateful.stepping import QueueSteps, has_items
 from om.tests.stateful.world import BrokenPromise
 
 FOLLOW_UP = FollowUp(kind=WorkKind.NOOP, lane=LANES[0], max_attempts=2)
@@ -21,14 +21,19 @@ FOLLOW_UP = FollowUp(kind=WorkKind.NOOP, lane=LANES[0], max_attempts=2)
 class EnqueueSteps(QueueSteps):
     """Items, many items and bundles are enqueued, some of them again."""
 
-    @rule(org=places, shape=shapes)
-    def enqueue(self, org: int, shape: dict[str, Any]) -> None:
-        self._enqueue(org, self.asked(shape))
+    @initialize(asked_for=st.lists(shapes, min_size=11, max_size=11))
+    def begin_with_some(self, asked_for: list[dict[str, Any]]) -> None:
+        self.enqueue_bundle(0, asked_for[9:], is_followed=True)
+        for org in range(3):
+            self.enqueue_many(org, asked_for[org:9:3])
 
-    @rule(pick=places, shape=shapes)
-    def enqueue_the_same_again(self, pick: int, shape: dict[str, Any]) -> None:
-        if (item := self.any_item(pick)) is not None:
-            self._enqueue(pick, Asked(**shape | {"id": item.asked.id}))
+    @rule(org=places, shape=shapes, is_known=st.integers(0, 3).map(lambda drawn: drawn == 1))
+    def enqueue(self, org: int, shape: dict[str, Any], *, is_known: bool) -> None:
+        """Enqueue one item, now and then under an id that is there already, in this org or in another."""
+        if is_known and has_items(self):
+            self._enqueue(org, Asked(**shape | {"id": self.any_item(org).asked.id}))
+        else:
+            self._enqueue(org, self.asked(shape))
 
     def _enqueue(self, org: int, asked: Asked) -> None:
         ctx = self.world.owner(org)
@@ -52,11 +57,9 @@ class EnqueueSteps(QueueSteps):
     @rule(org=places, asked_for=st.lists(shapes, min_size=1, max_size=3), is_followed=st.booleans())
     def enqueue_bundle(self, org: int, asked_for: list[dict[str, Any]], *, is_followed: bool) -> None:
         ctx = self.world.owner(org)
-        asked = [self.asked(shape) for shape in asked_for]
+        asked = first_of_those_that_agree([self.asked(shape) for shape in asked_for])
         bundle = WorkBundle(kind="batch", origin="machine", on_settled=FOLLOW_UP if is_followed else None, id=uuid4())
         items = [self.world.item(each) for each in asked]
-        if _repeats(asked):
-            return
         step = self.world.work.enqueue_bundle(ctx, bundle, items)
         if any(self.world.model.in_way_of(ctx.org_id, each) is not None for each in asked):
             self.world.refused(ONE_KEY, WorkItemTaken, step)
@@ -66,11 +69,22 @@ class EnqueueSteps(QueueSteps):
         self.world.model.enqueue_bundle(expected, asked)
 
 
-def _repeats(asked: list[Asked]) -> bool:
-    """Return whether two say the same in what there may be one of, which the manager refuses."""
-    keys = [each.key for each in asked if each.key is not None]
-    uniques = [(each.kind, each.unique) for each in asked if each.unique is not None]
-    return len(keys) != len(set(keys)) or len(uniques) != len(set(uniques))
+def first_of_those_that_agree(asked: list[Asked]) -> list[Asked]:
+    """Return them without those that say what an earlier one says, where there may be one of it.
+
+    A bundle refuses them; which of two such follow-ups is enqueued is not promised.
+    """
+    first: list[Asked] = []
+    for each in asked:
+        says = _says(each)
+        if not any(says & _says(earlier) for earlier in first):
+            first.append(each)
+    return first
+
+
+def _says(asked: Asked) -> set[tuple[str, str]]:
+    own = {("key", asked.key), (asked.kind, asked.unique)}
+    return {(about, value) for about, value in own if value is not None}
 
 
 def _follow_up_of(written: WorkBundle) -> Asked | None:

@@ -153,7 +153,9 @@ def memory_ground(storage: Callable[..., WorkStorageInterface] = WorkStorageMemo
 
 @contextmanager
 def postgres_ground(
-    options: DatabaseOptions, admin_dsn: str, storage: Callable[[Database], WorkStorageInterface] = WorkStoragePostgresImpl
+    options: DatabaseOptions,
+    admin_dsn: str,
+    storage: Callable[[Database], WorkStorageInterface] = WorkStoragePostgresImpl,
 ) -> Iterator[Ground]:
     """Give a ground over a migrated database, which is the machine's alone."""
     with _loop() as loop:

@@ -1,11 +1,12 @@
 """Steps of who looks after a tenant's queue, in its own tenant and in another's."""
 
-from datetime import timedelta
 from typing import Final
+from uuid import UUID
 
 from hypothesis import strategies as st
-from hypothesis.stateful import rule
+from hypothesis.stateful import precondition, rule
 
+from headrace.om.context import OpContext
 from headrace.om.work.exceptions import (
     WorkBundleInWrongState,
     WorkBundleNotFound,
@@ -16,13 +17,12 @@ from headrace.om.work.exceptions import (
 from headrace.om.work.types.queries import RetriedItem, WorkFilter
 from headrace.om.work.types.work_item import WorkStatus
 from om.tests.stateful.model import Expected
-from om.tests.stateful.promises import ONE_KEY, OWN_ROWS
-from om.tests.stateful.shapes import LANES, places, spans
-from om.tests.stateful.stepping import QueueSteps
+from om.tests.stateful.promises import GONE, ONE_KEY, OWN_ROWS
+from om.tests.stateful.shapes import LANES, places
+from om.tests.stateful.stepping import QueueSteps, has_bundles, has_items, has_settled
 from om.tests.stateful.world import BrokenPromise
 
 STATE: Final = "What its state does not allow is refused, and changes nothing"
-GONE: Final = "As many go as are said to have gone"
 
 filters = st.builds(
     WorkFilter,
@@ -34,10 +34,10 @@ filters = st.builds(
 class OperatorSteps(QueueSteps):
     """Items and bundles are cancelled, retried and deleted, one by one and by filters."""
 
+    @precondition(has_items)
     @rule(pick=places)
     def cancel(self, pick: int) -> None:
-        if (item := self.any_item(pick)) is None:
-            return
+        item = self.any_item(pick)
         step = self.world.work.cancel(self.world.owner_of(item.org_id), item.asked.id)
         if item.is_settled:
             self.world.refused(STATE, WorkItemInWrongState, step)
@@ -55,10 +55,10 @@ class OperatorSteps(QueueSteps):
         for item in wanted:
             self.world.model.cancel(item)
 
-    @rule(pick=places)
-    def retry(self, pick: int) -> None:
-        if (item := self.any_item(pick)) is None:
-            return
+    @precondition(has_settled)
+    @rule(pick=places, of_any_state=st.integers(0, 3).map(lambda drawn: not drawn))
+    def retry(self, pick: int, *, of_any_state: bool) -> None:
+        item = self.any_item(pick) if of_any_state else self.any_settled(pick)
         step = self.world.work.retry(self.world.owner_of(item.org_id), item.asked.id)
         if not item.is_settled:
             self.world.refused(STATE, WorkItemInWrongState, step)
@@ -68,6 +68,7 @@ class OperatorSteps(QueueSteps):
             self.world.run(step)
             self._retried(item)
 
+    @precondition(has_settled)
     @rule(org=places, where=filters, limit=st.integers(1, 5))
     def retry_many(self, org: int, where: WorkFilter, limit: int) -> None:
         ctx = self.world.owner(org)
@@ -89,10 +90,10 @@ class OperatorSteps(QueueSteps):
         self.world.model.retry(item)
         self.world.begun_again.add(item.row)
 
+    @precondition(has_items)
     @rule(pick=places)
     def delete_item(self, pick: int) -> None:
-        if (item := self.any_item(pick)) is None:
-            return
+        item = self.any_item(pick)
         step = self.world.work.delete_item(self.world.owner_of(item.org_id), item.asked.id)
         if item.status == "claimed":
             self.world.refused(STATE, WorkItemInWrongState, step)
@@ -100,6 +101,7 @@ class OperatorSteps(QueueSteps):
         self.world.run(step)
         self._removed(item)
 
+    @precondition(has_settled)
     @rule(org=places, where=filters, limit=st.integers(1, 3))
     def delete_finished(self, org: int, where: WorkFilter, limit: int) -> None:
         ctx = self.world.owner(org)
@@ -114,10 +116,10 @@ class OperatorSteps(QueueSteps):
         self.world.model.remove(item)
         self.world.begun_again.add(item.row)
 
+    @precondition(has_bundles)
     @rule(pick=places)
     def delete_bundle(self, pick: int) -> None:
-        if (bundle := self.any_bundle(pick)) is None:
-            return
+        bundle = self.any_bundle(pick)
         items = self.world.model.items_of(bundle)
         step = self.world.work.delete_bundle(self.world.owner_of(bundle.org_id), bundle.id)
         if any(item.status == "claimed" for item in items):
@@ -127,45 +129,25 @@ class OperatorSteps(QueueSteps):
         self.world.model.remove_bundle(bundle)
         self.world.begun_again |= {item.row for item in items}
 
+    @precondition(has_items)
     @rule(pick=places, how=st.sampled_from(("get_item", "cancel", "retry", "delete_item")))
-    def touch_anothers_item(self, pick: int, how: str) -> None:
-        if (item := self.any_item(pick)) is None:
-            return
-        stranger = next(ctx for ctx in self.world.ground.owners if ctx.org_id != item.org_id)
+    def touch_what_is_another_orgs(self, pick: int, how: str) -> None:
+        item = self.any_item(pick)
+        stranger = self._stranger_to(item.org_id)
         if (stranger.org_id, item.asked.id) not in self.world.model.items:
             step = getattr(self.world.work, how)(stranger, item.asked.id)
             self.world.refused(OWN_ROWS, WorkItemNotFound, step)
+        if has_bundles(self):
+            bundle = self.any_bundle(pick)
+            step = self.world.work.delete_bundle(self._stranger_to(bundle.org_id), bundle.id)
+            self.world.refused(OWN_ROWS, WorkBundleNotFound, step)
 
-    @rule(pick=places, how=st.sampled_from(("get_bundle", "delete_bundle")))
-    def touch_anothers_bundle(self, pick: int, how: str) -> None:
-        if (bundle := self.any_bundle(pick)) is None:
-            return
-        stranger = next(ctx for ctx in self.world.ground.owners if ctx.org_id != bundle.org_id)
-        step = getattr(self.world.work, how)(stranger, bundle.id)
-        self.world.refused(OWN_ROWS, WorkBundleNotFound, step)
+    def _stranger_to(self, org_id: UUID) -> OpContext:
+        return next(ctx for ctx in self.world.ground.owners if ctx.org_id != org_id)
 
-    def _newest_first(self, org_id: object, where: WorkFilter) -> list[Expected]:
+    def _newest_first(self, org_id: UUID, where: WorkFilter) -> list[Expected]:
         items = [i for i in self.world.model.items.values() if i.org_id == org_id and _matches(i, where)]
         return sorted(items, key=lambda item: item.asked.id, reverse=True)
-
-    @rule(org=places)
-    def requeue_stale(self, org: int) -> None:
-        ctx = self.world.owner(org)
-        num_swept = self.world.run(self.world.work.requeue_stale(self.world.ground.sweepers[ctx.org_id]))
-        expected = self.world.model.sweep(ctx.org_id)
-        if num_swept != expected:
-            raise BrokenPromise(GONE, f"{num_swept} were swept, expected {expected}")
-        self.world.advance(timedelta(seconds=1))
-
-    @rule(org=places, older_than=spans)
-    def purge(self, org: int, older_than: timedelta) -> None:
-        ctx = self.world.owner(org)
-        rows = {item.row for item in self.world.model.of(ctx.org_id) if item.is_settled}
-        num_gone = self.world.run(self.world.work.purge_items(self.world.ground.sweepers[ctx.org_id], older_than))
-        expected = self.world.model.purge(ctx.org_id, older_than)
-        self.world.begun_again |= rows - self.world.model.items.keys()
-        if num_gone != expected:
-            raise BrokenPromise(GONE, f"{num_gone} were purged, expected {expected}")
 
 
 def _matches(item: Expected, where: WorkFilter) -> bool:

@@ -22,6 +22,7 @@ class QueueSteps(RuleBasedStateMachine):
         """Look at every row of every org, as their operators see them."""
         world = self.world
         world.before, world.rows = world.rows, world.read()
+        world.gone |= world.begun_again - world.rows.items.keys()
         for promise, broken_by in PROMISES.items():
             if found := list(broken_by(world)):
                 raise BrokenPromise(promise, found)
@@ -32,20 +33,58 @@ class QueueSteps(RuleBasedStateMachine):
         """Return a new item of a shape."""
         return Asked(id=self.world.new_id(), **shape)
 
-    def any_item(self, pick: int) -> Expected | None:
+    def any_item(self, pick: int) -> Expected:
         """Return one of the items there are, of any org and status."""
         return _one_of(list(self.world.model.items.values()), pick)
 
-    def any_bundle(self, pick: int) -> ExpectedBundle | None:
+    def any_settled(self, pick: int) -> Expected:
+        """Return one of the items that have settled."""
+        return _one_of([item for item in self.world.model.items.values() if item.is_settled], pick)
+
+    def any_bundle(self, pick: int) -> ExpectedBundle:
         """Return one of the bundles there are."""
         return _one_of(list(self.world.model.bundles.values()), pick)
 
-    def any_claim(self, pick: int, *, is_late: bool) -> Claim | None:
-        """Return one of the claims that still hold their items; or, late, of those that no longer do."""
+    def any_claim(self, pick: int, *, is_late: bool = False) -> Claim:
+        """Return one of the claims that still hold their items; or, late, of those that no longer do.
+
+        Of the late ones rather one whose item somebody else holds by now.
+        """
         claims = [claim for claim in self.world.claims if self.world.is_held(claim) is not is_late]
-        return _one_of(claims, pick)
+        rivalled = [claim for claim in claims if is_late and self.world.is_held_by_another(claim)]
+        return _one_of(rivalled or claims or self.world.claims, pick)
 
 
-def _one_of[Thing](things: list[Thing], pick: int) -> Thing | None:
-    """Return one of the newest things, or None where there is none."""
-    return things[-1 - pick % len(things)] if things else None
+def has_items(machine: QueueSteps) -> bool:
+    """Whether there is an item."""
+    return bool(machine.world.model.items)
+
+
+def has_bundles(machine: QueueSteps) -> bool:
+    """Whether there is a bundle."""
+    return bool(machine.world.model.bundles)
+
+
+def has_claims(machine: QueueSteps) -> bool:
+    """Whether anything was ever claimed."""
+    return bool(machine.world.claims)
+
+
+def has_held(machine: QueueSteps) -> bool:
+    """Whether a claim still holds its item."""
+    return any(machine.world.is_held(claim) for claim in machine.world.claims)
+
+
+def has_settled(machine: QueueSteps) -> bool:
+    """Whether there is a settled item."""
+    return any(item.is_settled for item in machine.world.model.items.values())
+
+
+def has_written(machine: QueueSteps) -> bool:
+    """Whether a settlement was written that can be written again."""
+    return any(claim.written is not None for claim in machine.world.claims)
+
+
+def _one_of[Thing](things: list[Thing], pick: int) -> Thing:
+    """Return one of the things, the newest for 0."""
+    return things[-1 - pick % len(things)]

@@ -75,11 +75,13 @@ class World:
     rows: Rows = field(default_factory=Rows)
     begun_again: set[Key] = field(default_factory=set)
     """What the last step retried, deleted or purged, as far as it may change what had settled."""
+    gone: set[Key] = field(default_factory=set)
+    """What was ever deleted or purged."""
     skew: timedelta = timedelta(0)
     """How far the workers' clocks are off."""
     num_ids: int = 0
-    waits: dict[tuple[str, frozenset[str], UUID], int] = field(default_factory=dict)
-    """By lane, kinds and org: how many claims in a row have passed over an org that had something to take."""
+    waits: dict[tuple[str, frozenset[str], UUID], tuple[int, int]] = field(default_factory=dict)
+    """By lane, kinds and org: how many claims in a row passed over an org that had something to take, of how many."""
 
     def run[Result](self, coroutine: Coroutine[object, object, Result]) -> Result:
         """Do one step of the queue."""
@@ -92,6 +94,10 @@ class World:
     def owner_of(self, org_id: UUID) -> OpContext:
         """Return the org's owner."""
         return next(ctx for ctx in self.ground.owners if ctx.org_id == org_id)
+
+    def sweepers(self) -> dict[UUID, OpContext]:
+        """Return the contexts of the machine's orgs that sweeps run under."""
+        return {ctx.org_id: self.ground.sweepers[ctx.org_id] for ctx in self.ground.owners}
 
     def worker_clock(self) -> datetime:
         """Return what the workers' clocks say, which are off."""
@@ -128,6 +134,11 @@ class World:
         """Return whether the claim's token still holds its item, by the model."""
         item = self.model.items.get(claim.row)
         return item is not None and item.token == claim.token
+
+    def is_held_by_another(self, claim: Claim) -> bool:
+        """Return whether another claim holds the item, by the model."""
+        item = self.model.items.get(claim.row)
+        return item is not None and item.token not in {None, claim.token}
 
     def expected(self, claim: Claim) -> Expected:
         """Return the item of a claim that is held."""

@@ -111,6 +111,20 @@ async def test_an_item_that_is_refused_is_told_and_holds_up_no_other(queue: Queu
     assert told.next_fire_at > utcnow()
 
 
+async def test_a_timing_that_cannot_be_read_is_told_and_holds_up_no_other(queue: Queue, ctx: OpContext) -> None:
+    storage = queue.storage.get_work_storage()
+    gone = {"every": None, "anchor_at": None, "cron": "0 * * * *", "time_zone": "Europe/Atlantis"}
+    await storage.create_schedule(ctx.org_id, a_schedule(name="strange", next_fire_at=LONG_AGO, **gone))
+    good = await queue.work.create_schedule(ctx, a_schedule(name="good"))
+    await let_pass(queue, ctx, good)
+    assert [await queue.work.fire_schedules(queue.rctx, 1) for _ in range(2)] == [0, 1]
+    told = next(each for each in await queue.work.get_schedules(ctx, 10) if each.name == "strange")
+    assert told.last_error is not None
+    assert told.last_error.startswith("time_zone: ")
+    assert told.next_fire_at is not None
+    assert told.next_fire_at > utcnow()
+
+
 async def test_a_schedule_of_an_org_that_is_gone_fires_nothing_and_goes_on(queue: Queue, ctx: OpContext) -> None:
     schedule = await queue.work.create_schedule(ctx, a_schedule())
     await let_pass(queue, ctx, schedule)

@@ -57,6 +57,8 @@ def first_ticks(schedule: WorkSchedule, after: datetime, num: int) -> list[datet
         ("30 * * * *", "Europe/Vienna", utc(2026, 10, 25, 0), [utc(2026, 10, 25, h, 30) for h in range(3)]),
         ("*/30 2 * * *", "Europe/Vienna", utc(2026, 10, 25), [utc(2026, 10, 25, 0, 30), utc(2026, 10, 25, 1)]),
         ("30 * * * *", "Europe/Vienna", utc(2026, 3, 29, 0), [utc(2026, 3, 29, h, 30) for h in range(3)]),
+        ("*/30 2 * * *", "Europe/Vienna", utc(2026, 3, 28, 2), [utc(2026, 3, 30), utc(2026, 3, 30, 0, 30)]),
+        ("30 * * * *", "America/New_York", utc(2026, 11, 1, 5), [utc(2026, 11, 1, h, 30) for h in (5, 6, 7)]),
         ("0 0 L * *", "UTC", utc(2026, 1, 31, 1), [utc(2026, 2, 28), utc(2026, 3, 31)]),
     ],
     ids=[
@@ -69,6 +71,8 @@ def first_ticks(schedule: WorkSchedule, after: datetime, num: int) -> list[datet
         "each hour: the repeated one too",
         "each half hour of a repeated hour",
         "each hour: none more for the gap",
+        "each half hour of an hour that is left out: none",
+        "each hour in New York: the repeated one too",
         "the last day of a month",
     ],
 )

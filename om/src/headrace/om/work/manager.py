@@ -152,7 +152,8 @@ class WorkHolderInterface(ABC):
             item: As it was claimed.
             result: What the handler returned; the follow-ups of a `Done` go with it.
             then: At most 100 items that are enqueued in the same transaction: all of them, or none where the claim is
-                lost. One whose id or key is there already is left out.
+                lost. One whose id or key is there already is left out; so are, of those that agree with each other,
+                all but one.
 
         Raises:
             ValidationFailed: A follow-up does not fit, named as `then[3].payload.x`; nothing was changed.

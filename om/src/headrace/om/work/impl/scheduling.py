@@ -3,7 +3,7 @@
 import logging
 from collections import Counter
 from datetime import datetime, timedelta
-from typing import override
+from typing import Final, override
 from uuid import UUID
 
 from headrace.om.base import utcnow
@@ -21,6 +21,9 @@ from headrace.om.work.types.schedule import DueSchedule, Firing, WorkSchedule
 from headrace.om.work.types.work_item import WorkItem
 
 logger = logging.getLogger(__name__)
+
+UNREADABLE_REST: Final = timedelta(minutes=1)
+"""How long a schedule rests whose timing this release cannot read; a worker that can may fire it then."""
 
 
 class WorkScheduleImpl(WorkPart, WorkScheduleInterface):
@@ -70,7 +73,7 @@ class WorkScheduleImpl(WorkPart, WorkScheduleInterface):
         due = await self._storage.read_due_schedules(checked_limit(limit))
         if not due:
             return 0
-        working = {ctx.org_id for ctx in await self._tenancy.service_contexts(rctx)}
+        working = {ctx.org_id for ctx in await self._tenancy.service_contexts(rctx, {each.org_id for each in due})}
         num_enqueued = 0
         errors: list[Exception] = []
         for each in due:
@@ -131,8 +134,12 @@ def _firing(due: DueSchedule, limit: int, *, works: bool) -> Firing:
     schedule = due.schedule
     if schedule.next_fire_at is None:
         raise Unavailable(f"schedule {schedule.id} is due and waits for no tick")
-    ticks = due_ticks(schedule, due.now, limit)
-    moved_on = Firing(schedule_id=schedule.id, expected_at=schedule.next_fire_at, next_fire_at=ticks.next_fire_at)
+    waited = {"schedule_id": schedule.id, "expected_at": schedule.next_fire_at}
+    try:
+        ticks = due_ticks(schedule, due.now, limit)
+    except ValidationFailed as error:
+        return Firing.model_validate(waited | {"next_fire_at": due.now + UNREADABLE_REST, "last_error": str(error)})
+    moved_on = Firing.model_validate(waited | {"next_fire_at": ticks.next_fire_at})
     if not works:
         return moved_on.model_copy(update={"last_error": "the org does not work now, so nothing was enqueued"})
     try:

@@ -78,7 +78,7 @@ class WorkSchedule(Identifiable, Trackable):
     next_fire_at: AwareDatetime | None = Field(
         default=None, description="The tick that is waited for; None while disabled, or where none will come"
     )
-    last_fired_at: AwareDatetime | None = Field(default=None, description="The last tick that was enqueued")
+    last_fired_at: AwareDatetime | None = Field(default=None, description="The last tick, enqueued or left out")
     last_error: str | None = Field(default=None, description="Why the last tick's item could not be enqueued")
 
     @model_validator(mode="after")

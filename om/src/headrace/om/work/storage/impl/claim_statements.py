@@ -235,7 +235,8 @@ def _picked_many(kinds: str, rows: Rows, lowest: str, size: int) -> str:
     return f"""
         {walk(kinds, lowest=lowest, num_turns="$6")},
         share AS MATERIALIZED (
-            SELECT ($6 + count(*) - 1) / greatest(count(*), 1) AS num, count(*) >= $6 AS is_cut FROM walk
+            -- Rounded down: rounded up, the first turns would take the shares of the last ones.
+            SELECT $6 / greatest(count(*), 1) AS num, count(*) >= $6 AS is_cut FROM walk
         ),
         picked AS (
             SELECT p.org_id, p.id FROM (

@@ -21,14 +21,13 @@ SCHEDULE_TAKEN: Final = tuple(
 
 def item_of(row: Mapping[str, Any]) -> WorkItem:
     """Return the item that a row holds; it was validated when it was written, so it is not validated again."""
-    return WorkItem.model_construct(
-        kind=WorkKind.read(row["kind"]),
-        status=WorkStatus(row["status"]),
-        payload=FrozenMapping(json.loads(row["payload"])),
-        result=None if row["result"] is None else json.loads(row["result"]),
-        unique_for=None if row["unique_for"] is None else tuple(row["unique_for"]),
-        **{name: row[name] for name in TAKEN_AS_THEY_ARE},
-    )
+    values = {name: row[name] for name in TAKEN_AS_THEY_ARE}
+    values["kind"] = WorkKind.read(row["kind"])
+    values["status"] = WorkStatus(row["status"])
+    values["payload"] = FrozenMapping(json.loads(row["payload"]))
+    values["result"] = None if row["result"] is None else json.loads(row["result"])
+    values["unique_for"] = None if row["unique_for"] is None else tuple(row["unique_for"])
+    return WorkItem.trusted(values)
 
 
 def bundle_of(row: Mapping[str, Any]) -> WorkBundle:

@@ -31,8 +31,8 @@ def statement(name: str, sql: str) -> DriverStatement:
 CREATE_ITEMS: Final = statement(
     "create_items",
     # Sorted by uniqueness, then by key, and by id where there is neither: the one order in which any two enqueues meet
-    # the unique indexes, so that they do not wait for each other in a circle. Of two that meet, the first in the
-    # caller's order stays.
+    # the unique indexes, so that they do not wait for each other in a circle. Of two that agree in one of the two, and
+    # have nothing of the other, the first in the caller's order stays; the caller sees to the rest.
     f"""
     INSERT INTO queue.work_items ({INSERTED_NAMES})
     SELECT $1, {written("$1")}
