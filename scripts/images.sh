@@ -48,13 +48,12 @@ base() {
 # An image goes through an archive: it is run in a storage and a network of its own.
 judge() {
     local name="$1" archive="$2/$1.tar"
-    podman save --quiet --format docker-archive --output "$archive" "localhost/headrace-$name:check"
-    .venv/bin/python -m headrace.tools.image_smoke --archive "$archive" --worker "$name"
-    rm "$archive"
+    podman save --quiet --format docker-archive --output "$archive" "localhost/headrace-$name:check" &&
+        .venv/bin/python -m headrace.tools.image_smoke --archive "$archive" --worker "$name" && rm "$archive"
 }
 
 main() {
-    local on name archives names=("$@")
+    local on name archives failed=() names=("$@")
     if ! command -v podman >/dev/null; then
         fail "no podman on PATH, so no image was built: install it (Debian: apt install podman runc)"
     fi
@@ -70,8 +69,9 @@ main() {
         [ -f "deployment/docker/$name.Dockerfile" ] || fail "deployment/docker/$name.Dockerfile is not there"
         echo "$name, on $on"
         build "$name" "$on"
-        judge "$name" "$archives"
+        judge "$name" "$archives" || failed+=("$name")
     done
+    if [ "${#failed[@]}" -ne 0 ]; then fail "not as they should be: ${failed[*]}"; fi
 }
 
 main "$@"
