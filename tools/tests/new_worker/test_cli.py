@@ -4,7 +4,6 @@ import json
 import os
 import pty
 import select
-import shutil
 import subprocess
 import sys
 from pathlib import Path, PurePosixPath
@@ -18,7 +17,6 @@ from headrace.tools.new_worker.plan import PlannedFile
 from headrace.tools.new_worker.report import ExitCode, Report
 from headrace.tools.new_worker.tree import Tree
 from headrace.tools.new_worker.worker_plan import plan_worker
-from tools.tests.new_worker.test_rendering_compose import COMPOSE
 from tools.tests.new_worker.trees import changes, lasting_changes, state_of, write
 
 ROOT = Path(__file__).parents[3]
@@ -28,18 +26,6 @@ KINDS = "om/src/headrace/om/work/types/kinds.py"
 SAMPLE = ("sample-notifier", "NOTIFY_SAMPLE")
 HANDLER = "workers/sample-notifier/src/headrace/workers/sample_notifier/handler.py"
 PAYLOAD = ("--payload", "order_id:uuid", "carrier:str", "weight:decimal", "note:str?")
-AWKWARD = [
-    ("ab", "AB"),
-    ("a" * 40, "K" * 50),
-    ("x-1-y-2", "X1_Y2"),
-    ("zz-top", "ZZ_TOP"),
-    ("handler", "HANDLER"),
-    ("work-item", "WORK_ITEM"),
-    ("headrace-loop", "HEADRACE"),
-    ("settings", "SETTINGS"),
-    ("jsonb", "JSON"),
-    ("payload", "PAYLOAD"),
-]
 
 
 def make(root: Path, *arguments: str) -> int:
@@ -48,13 +34,6 @@ def make(root: Path, *arguments: str) -> int:
 
 def remove(root: Path, *arguments: str) -> int:
     return remove_worker([*arguments, "--no-verify", "--root", str(root)])
-
-
-@pytest.fixture
-def composed(repository: Path) -> Path:
-    """A copy of the repository with a compose file that holds workers."""
-    write(repository, "deployment/local/docker-compose.full.yml", COMPOSE)
-    return repository
 
 
 def told(capsys: Captured) -> dict[str, str]:
@@ -125,12 +104,12 @@ def test_nothing_is_written_when_a_list_has_marks_of_a_merge(repository: Path, c
 
 @pytest.mark.parametrize("more", [(), ("--json",)])
 def test_nothing_is_written_in_a_dry_run_with_every_option(
-    composed: Path, capsys: Captured, more: tuple[str, ...]
+    repository: Path, capsys: Captured, more: tuple[str, ...]
 ) -> None:
-    before = state_of(composed)
-    assert make(composed, *SAMPLE, "--lane", "bulk", "--container", "--dry-run", *more, *PAYLOAD) == 0
-    assert changes(composed, before) == []
-    assert not (composed / ".headrace").exists()
+    before = state_of(repository)
+    assert make(repository, *SAMPLE, "--lane", "bulk", "--container", "--dry-run", *more, *PAYLOAD) == 0
+    assert changes(repository, before) == []
+    assert not (repository / ".headrace").exists()
     out = capsys.readouterr().out
     assert "NOTIFY_SAMPLE" in out
     assert (json.loads(out)["request"]["lane"] == "bulk") if more else ("+++ b/workers/sample-notifier" in out)
@@ -162,104 +141,13 @@ def test_wrong_name_has_its_sentence(locked: Path, capsys: Captured, name: str, 
     assert sentence in capsys.readouterr().err
 
 
-def test_order_of_two_workers_makes_no_difference(composed: Path, tmp_path: Path) -> None:
+def test_order_of_two_workers_makes_no_difference(repository: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
-    subprocess.run(["cp", "-R", str(composed), str(other)], check=True)  # noqa: S603, S607 - a copy
+    subprocess.run(["cp", "-R", str(repository), str(other)], check=True)  # noqa: S603, S607 - a copy
     first, second = SAMPLE, ("sample-carrier", "CARRY_SAMPLE", "--lane", "bulk", "--container", *PAYLOAD)
-    assert [make(composed, *first), make(composed, *second)] == [0, 0]
+    assert [make(repository, *first), make(repository, *second)] == [0, 0]
     assert [make(other, *second), make(other, *first)] == [0, 0]
-    assert lasting_changes(other, state_of(composed)) == []
-
-
-@pytest.mark.parametrize("more", [(), ("--lane", "bulk", "--container", *PAYLOAD)])
-def test_tree_is_the_first_again_when_the_worker_is_removed(composed: Path, more: tuple[str, ...]) -> None:
-    before = state_of(composed)
-    assert make(composed, *SAMPLE, *more) == 0
-    assert lasting_changes(composed, before)
-    write(composed, "workers/sample-notifier/src/headrace/__pycache__/x.pyc", "compiled")
-    assert remove(composed, "sample-notifier") == 0
-    assert lasting_changes(composed, before) == []
-    assert not (composed / "workers/sample-notifier").exists()
-
-
-def test_workers_go_in_another_order_than_they_came(repository: Path) -> None:
-    make(repository, "sample-carrier", "CARRY_SAMPLE")
-    before = state_of(repository)
-    make(repository, *SAMPLE)
-    make(repository, "sample-sorter", "SORT_SAMPLE")
-    assert remove(repository, "sample-notifier") == 0
-    assert remove(repository, "sample-sorter") == 0
-    assert lasting_changes(repository, before) == []
-
-
-def test_edited_worker_stays_until_it_is_forced_out(repository: Path, capsys: Captured) -> None:
-    before = state_of(repository)
-    make(repository, *SAMPLE)
-    write(repository, HANDLER, '"""Mine."""\n')
-    write(repository, "workers/sample-notifier/notes.txt", "mine\n")
-    edited = state_of(repository)
-    assert remove(repository, "sample-notifier") == ExitCode.REFUSED
-    assert lasting_changes(repository, edited) == []
-    err = capsys.readouterr().err
-    assert f"{HANDLER} was edited" in err
-    assert "workers/sample-notifier/notes.txt was added" in err
-    assert len(err.splitlines()) == 3
-    assert remove(repository, "sample-notifier", "--force") == 0
-    assert lasting_changes(repository, before) == []
-
-
-def set_back(root: Path, path: str) -> None:
-    """Make it so that another text was written into a worker's file than would be today."""
-    manifest = root / "workers/sample-notifier/.new-worker.json"
-    kept = json.loads(manifest.read_text())
-    kept["files"][path] = f"sha256:{'0' * 64}"
-    manifest.write_text(json.dumps(kept, indent=2) + "\n")
-
-
-def test_worker_goes_when_a_shared_setting_has_changed_its_list_of_settings(repository: Path, capsys: Captured) -> None:
-    before = state_of(repository)
-    make(repository, *SAMPLE)
-    env_file = "workers/sample-notifier/.env.example"
-    set_back(repository, env_file)
-    made, listed = state_of(repository), (repository / env_file).read_text()
-    assert make(repository, *SAMPLE) == 0
-    assert changes(repository, made) == []
-    write(repository, env_file, "# Mine.\n")
-    assert remove(repository, "sample-notifier") == ExitCode.REFUSED
-    assert f"{env_file} was edited" in capsys.readouterr().err
-    write(repository, env_file, listed)
-    assert remove(repository, "sample-notifier") == 0
-    assert lasting_changes(repository, before) == []
-
-
-def test_copied_worker_is_not_removed_and_neither_is_its_model(repository: Path, capsys: Captured) -> None:
-    make(repository, *SAMPLE)
-    shutil.copytree(repository / "workers/sample-notifier", repository / "workers/my-copy")
-    before = state_of(repository)
-    assert remove(repository, "my-copy", "--force") == ExitCode.REFUSED
-    assert changes(repository, before) == []
-    assert "is that of the worker sample-notifier" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("name", "sentence"),
-    [("maintenance", "was not made by new-worker"), ("nobody", "There is no worker"), ("../om", "There is no worker")],
-)
-def test_worker_is_not_removed_when_it_was_not_made(
-    repository: Path, capsys: Captured, name: str, sentence: str
-) -> None:
-    before = state_of(repository)
-    assert remove(repository, name, "--force") == ExitCode.REFUSED
-    assert changes(repository, before) == []
-    assert sentence in capsys.readouterr().err
-
-
-def test_removal_writes_nothing_in_a_dry_run(repository: Path, capsys: Captured) -> None:
-    make(repository, *SAMPLE)
-    before = state_of(repository)
-    assert remove(repository, "sample-notifier", "--dry-run") == 0
-    assert changes(repository, before) == []
-    assert "deleted file mode 100644" in capsys.readouterr().out
+    assert lasting_changes(other, state_of(repository)) == []
 
 
 @pytest.mark.parametrize("folder", ["", "om", "workers/kit", "om/src/headrace/om/work"])
@@ -279,38 +167,6 @@ def test_tree_may_lie_behind_a_name_that_shells_and_urls_quote(repository: Path)
     assert lasting_changes(odd, before) == []
 
 
-def test_broken_manifest_is_a_conflict(repository: Path, capsys: Captured) -> None:
-    make(repository, *SAMPLE)
-    write(repository, "workers/sample-notifier/.new-worker.json", "{}")
-    assert remove(repository, "sample-notifier") == ExitCode.REFUSED
-    assert ".new-worker.json cannot be read" in capsys.readouterr().err
-
-
-def test_uncommitted_changes_stay_as_they_are(repository: Path) -> None:
-    readme, kinds = repository / "README.md", repository / KINDS
-    readme.write_text(readme.read_text() + "\nMine.\n")
-    kinds.write_text(kinds.read_text().replace("The kinds of work", "My kinds of work"))
-    before = state_of(repository)
-    assert make(repository, *SAMPLE) == 0
-    assert readme.read_text().endswith("\nMine.\n")
-    assert kinds.read_text().startswith('"""My kinds of work')
-    assert remove(repository, "sample-notifier") == 0
-    assert lasting_changes(repository, before) == []
-
-
-@pytest.mark.parametrize(("name", "kind"), AWKWARD)
-def test_worker_is_clean_and_goes_again_when_its_name_is_awkward(repository: Path, name: str, kind: str) -> None:
-    before = state_of(repository)
-    assert make(repository, name, kind, *PAYLOAD) == 0
-    made = [f"workers/{name}", "om/src", f"om/tests/unit/test_payload_{kind.lower()}.py"]
-    for command in (["check"], ["format", "--check"]):
-        argv = [sys.executable, "-m", "ruff", *command, "--quiet", "--no-cache", *made]
-        done = subprocess.run(argv, cwd=repository, capture_output=True, text=True, check=False)  # noqa: S603 - ruff
-        assert done.returncode == 0, done.stdout
-    assert remove(repository, name) == 0
-    assert lasting_changes(repository, before) == []
-
-
 class CrashError(Exception):
     """What a test throws in."""
 
@@ -327,16 +183,16 @@ class Crash:
             raise CrashError
 
 
-def test_tree_is_unchanged_when_it_crashes_after_each_written_file(composed: Path) -> None:
+def test_tree_is_unchanged_when_it_crashes_after_each_written_file(repository: Path) -> None:
     arguments = WorkerArguments(worker_name="sample-notifier", kind="NOTIFY_SAMPLE", container=True)
-    planned = plan_worker(Tree.open(composed), arguments)
-    before = state_of(composed)
-    options = Options(root=composed, is_dry_run=False, verify=False)
+    planned = plan_worker(Tree.open(repository), arguments)
+    before = state_of(repository)
+    options = Options(root=repository, is_dry_run=False, verify=False)
     for number in range(1, len(planned.plan.changes) + 1):
         run = Run(options, Report(as_json=False), Crash(number))
         code = run.carry_out(lambda _: Intention("sample-notifier", planned.plan, ()))
         assert code is ExitCode.ROLLED_BACK
-        assert changes(composed, before) == [], number
+        assert changes(repository, before) == [], number
 
 
 def test_missing_argument_is_a_usage_error_when_nobody_can_be_asked(repository: Path, capsys: Captured) -> None:

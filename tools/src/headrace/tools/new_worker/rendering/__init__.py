@@ -3,6 +3,6 @@
 from headrace.tools.new_worker.rendering.edits import worker_edits
 from headrace.tools.new_worker.rendering.payload_field import PayloadField
 from headrace.tools.new_worker.rendering.payload_grammar import parse_payload
-from headrace.tools.new_worker.rendering.worker import render_worker
+from headrace.tools.new_worker.rendering.worker import render_worker, sample_json
 
-__all__ = ["PayloadField", "parse_payload", "render_worker", "worker_edits"]
+__all__ = ["PayloadField", "parse_payload", "render_worker", "sample_json", "worker_edits"]

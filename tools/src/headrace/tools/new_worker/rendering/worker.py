@@ -82,15 +82,23 @@ def _words(request: WorkerRequest) -> dict[str, Any]:
     }
 
 
+def sample_json(fields: tuple[PayloadField, ...]) -> str:
+    """Return a payload that fits, as JSON."""
+    return json.dumps(json.loads(_literal(fields).replace("True", "true")))
+
+
+def _literal(fields: tuple[PayloadField, ...]) -> str:
+    return "{" + ", ".join(f'"{each.name}": {each.good}' for each in fields) + "}"
+
+
 def _payload_words(fields: tuple[PayloadField, ...]) -> dict[str, Any]:
-    literal = "{" + ", ".join(f'"{each.name}": {each.good}' for each in fields) + "}"
     required = [each.name for each in fields if not each.is_optional]
     optional = [each.name for each in fields if each.is_optional]
     return {
         "fields": fields,
         "payload_imports": _import_lines(fields),
-        "payload_literal": literal,
-        "payload_json": json.dumps(json.loads(literal.replace("True", "true"))),
+        "payload_literal": _literal(fields),
+        "payload_json": sample_json(fields),
         "required": required,
         "required_literal": json.dumps(required),
         "optional": optional,

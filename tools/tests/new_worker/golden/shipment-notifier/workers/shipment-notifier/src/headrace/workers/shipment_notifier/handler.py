@@ -13,7 +13,7 @@ from headrace.om.work.types.work_item import WorkItem
 
 
 class NotifyShipmentHandlerImpl(WorkHandlerInterface):
-    """Takes an item's payload on and leaves a receipt for it in the org's audit trail; safe to run any number of times.
+    """Checks an item's payload and leaves a receipt for it in the org's audit trail; safe to run any number of times.
 
     The receipt bears the item's own id, so that an item which runs again meets the one that is there. It is in the
     database, behind the org's policies: unlike a key in the cache it outlasts an outage, and an operator can read it.
