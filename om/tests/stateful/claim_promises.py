@@ -96,6 +96,7 @@ def _begin(world: World, wish: Wish, claims: Iterable[Claim]) -> None:
     for claim in claims:
         item = world.model.items[claim.row]
         world.model.claim(item, claim.token, wish.lease)
+        world.met.discard(claim.row)
         world.controls.draw(item.asked.kind, world.model.now)
         world.claims.append(claim)
 
@@ -111,8 +112,11 @@ def hold_found(world: World, wish: Wish, claims: Sequence[Claim]) -> None:
     left = [i for i in world.model.items.values() if wish.is_about(i) and may_begin(world.model, world.controls, i)]
     _promise(FOUND, len(claims) == wish.limit or not left, f"{len(claims)} of {wish.limit} taken, left: {left}")
     taken = [world.model.items[claim.row] for claim in claims]
-    _hold_priority(taken, left)
-    _hold_turns(world, wish, taken, left)
+    # What has just become due is given its turn by the first claim that meets it, and has it from the next one on.
+    met = [item for item in left if item.row in world.met]
+    _hold_priority(taken, met)
+    _hold_turns(world, wish, taken, met)
+    world.met |= {item.row for item in left}
 
 
 def _hold_priority(taken: Iterable[Expected], left: Sequence[Expected]) -> None:
