@@ -70,7 +70,14 @@ def _hold_order(world: World, items: Iterable[Expected]) -> None:
     for item in items:
         if item.asked.ordering_key is not None:
             head = head_of(world.model, item.org_id, item.asked.ordering_key)
-            _promise(ORDERED, head is item, f"claimed {item} before {head}")
+            _promise(ORDERED, head is item or _is_unmet(world, item, head), f"claimed {item} before {head}")
+
+
+def _is_unmet(world: World, item: Expected, head: Expected | None) -> bool:
+    """Return whether the head became due where nobody has claimed since, so that it does not stand in line yet."""
+    if head is None or head.has_begun or not head.asked.delay or head.row in world.met:
+        return False
+    return (head.asked.lane, head.asked.kind) != (item.asked.lane, item.asked.kind)
 
 
 def _hold_rates(world: World, items: Sequence[Expected]) -> None:
@@ -96,6 +103,7 @@ def _begin(world: World, wish: Wish, claims: Iterable[Claim]) -> None:
     for claim in claims:
         item = world.model.items[claim.row]
         world.model.claim(item, claim.token, wish.lease)
+        world.met.discard(claim.row)
         world.controls.draw(item.asked.kind, world.model.now)
         world.claims.append(claim)
 
@@ -111,8 +119,11 @@ def hold_found(world: World, wish: Wish, claims: Sequence[Claim]) -> None:
     left = [i for i in world.model.items.values() if wish.is_about(i) and may_begin(world.model, world.controls, i)]
     _promise(FOUND, len(claims) == wish.limit or not left, f"{len(claims)} of {wish.limit} taken, left: {left}")
     taken = [world.model.items[claim.row] for claim in claims]
-    _hold_priority(taken, left)
-    _hold_turns(world, wish, taken, left)
+    # What has just become due is given its turn by the first claim that meets it, and has it from the next one on.
+    met = [item for item in left if item.row in world.met]
+    _hold_priority(taken, met)
+    _hold_turns(world, wish, taken, met)
+    world.met |= {item.row for item in left}
 
 
 def _hold_priority(taken: Iterable[Expected], left: Sequence[Expected]) -> None:

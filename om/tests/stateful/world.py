@@ -77,6 +77,8 @@ class World:
     """What the last step retried, deleted or purged, as far as it may change what had settled."""
     gone: set[Key] = field(default_factory=set)
     """What was ever deleted or purged."""
+    met: set[Key] = field(default_factory=set)
+    """What was due, and left, when somebody claimed where it waits."""
     skew: timedelta = timedelta(0)
     """How far the workers' clocks are off."""
     num_ids: int = 0
