@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import signal
 import sys
 from collections.abc import Coroutine
 from datetime import UTC, datetime
@@ -191,6 +192,8 @@ def _end(report: Report, json_file: Path | None) -> None:
 
 
 def _run[T](work: Coroutine[Any, Any, T]) -> T:
+    # A kind kill ends servers and workers as Ctrl-C does; by itself it would leave them behind.
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         return asyncio.run(work, loop_factory=new_event_loop)
     except BenchError as error:
