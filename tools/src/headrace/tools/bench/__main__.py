@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import signal
 import sys
 from collections.abc import Coroutine
 from datetime import UTC, datetime
@@ -136,7 +137,7 @@ def draw_command(
     reports: Annotated[list[Path], typer.Argument(exists=True, dir_okay=False, help="JSON files with curves.")],
     folder: Annotated[Path, typer.Option(help="Where the SVG files go.")] = Path("docs/performance"),
 ) -> None:
-    """Draw the curves of reports; needs the dependency group `plots`."""
+    """Draw the curves of reports, and print the lines that show them; needs the dependency group `plots`."""
     try:
         from headrace.tools.bench.drawing import draw  # noqa: PLC0415 - matplotlib is there for who draws
     except ModuleNotFoundError as error:
@@ -144,7 +145,7 @@ def draw_command(
         raise typer.Exit(1) from error
     for report in reports:
         for path in draw(json.loads(report.read_text(encoding="utf-8")), folder):
-            sys.stdout.write(f"{path}\n")
+            sys.stdout.write(f"![{path.stem}]({folder.name}/{path.name})\n")
 
 
 @app.command()
@@ -180,7 +181,7 @@ def _result_file(root: Path, name: str) -> Path:
 
 
 def _tell(what: str) -> None:
-    sys.stderr.write(f"{what} ...\n")
+    sys.stderr.write(f"{what}\n")
 
 
 def _end(report: Report, json_file: Path | None) -> None:
@@ -191,6 +192,8 @@ def _end(report: Report, json_file: Path | None) -> None:
 
 
 def _run[T](work: Coroutine[Any, Any, T]) -> T:
+    # A kind kill ends servers and workers as Ctrl-C does; by itself it would leave them behind.
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         return asyncio.run(work, loop_factory=new_event_loop)
     except BenchError as error:

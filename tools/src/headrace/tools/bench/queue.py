@@ -1,5 +1,6 @@
 """Headrace on the bench's ground: a migrated database, orgs, and rows in any number."""
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -46,6 +47,7 @@ SETTLED: Final[Mapping[str, str]] = {
 FUTURE: Final[Mapping[str, str]] = {"turn": "NULL", "available_at": "now() + interval '30 days'"}
 """What `fill` sets for items that are due in a month."""
 
+ORGS_AT_ONCE: Final = 8
 FILL_BATCH: Final = 50_000
 SETTLE_SECONDS: Final = 60.0
 
@@ -135,8 +137,13 @@ class Queue:
 
     async def add_templates(self) -> None:
         """Enqueue what `fill` copies: one item for each org."""
-        for ctx in self.contexts:
-            await self.managers.work.enqueue(ctx, WorkItem(kind=WorkKind.NOOP, lane=TEMPLATES, origin="bench"))
+        room = asyncio.Semaphore(ORGS_AT_ONCE)
+
+        async def add(ctx: OpContext) -> None:
+            async with room:
+                await self.managers.work.enqueue(ctx, WorkItem(kind=WorkKind.NOOP, lane=TEMPLATES, origin="bench"))
+
+        await asyncio.gather(*map(add, self.contexts))
 
     async def num_unsettled(self) -> int:
         """Return how many items of the lane wait or are claimed."""
@@ -194,12 +201,14 @@ def new_request() -> RequestContext:
 
 
 async def _contexts(managers: Managers, num_orgs: int) -> tuple[OpContext, ...]:
-    rctx = new_request()
-    contexts: list[OpContext] = []
-    for number in range(num_orgs):
-        user = User(name="B", login_name=f"bench-{number}")
-        contexts.append(await managers.tenancy.create_org(rctx, Org(name=f"Bench {number}"), user))
-    return tuple(contexts)
+    rctx, room = new_request(), asyncio.Semaphore(ORGS_AT_ONCE)
+
+    async def create(number: int) -> OpContext:
+        async with room:
+            user = User(name="B", login_name=f"bench-{number}")
+            return await managers.tenancy.create_org(rctx, Org(name=f"Bench {number}"), user)
+
+    return tuple(await asyncio.gather(*map(create, range(num_orgs))))
 
 
 def _settings(environment: Mapping[str, str]) -> StorageSettings:
