@@ -7,7 +7,7 @@ from tests.deployment.repository import ROOT, run
 
 
 def test_the_sentence_says_what_is_missing_when_there_is_no_podman(tmp_path: Path) -> None:
-    for name in ("bash", "dirname", "id", "sed"):
+    for name in ("bash", "dirname", "id", "mktemp", "rm", "sed"):
         found = shutil.which(name)
         assert found is not None
         (tmp_path / name).symlink_to(found)
