@@ -5,6 +5,8 @@ set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 own_base=localhost/headrace-base:trixie
+scratch="$(mktemp --directory)"
+trap 'rm -rf "$scratch"' EXIT
 
 fail() {
     echo "$1" >&2
@@ -26,7 +28,7 @@ default_base() {
 
 # Prints the base to build on: the one given, the Dockerfiles' own, or one of Debian's packages.
 base() {
-    local named folder
+    local named folder="$scratch/base"
     named="${PYTHON_IMAGE:-$(default_base)}"
     if podman image exists "$named" || podman pull --quiet "$named" >/dev/null 2>&1; then
         echo "$named"
@@ -37,8 +39,6 @@ base() {
     elif ! command -v debootstrap >/dev/null; then
         fail "no registry gives $named, and debootstrap is not here to make a base of (Debian: apt install debootstrap)"
     else
-        folder="$(mktemp --directory)"
-        trap 'rm -rf "$folder"' EXIT
         debootstrap --variant=minbase --include=ca-certificates,python3,python3-venv,tzdata trixie "$folder" >&2
         tar --directory "$folder" --exclude=./var/cache --exclude=./dev --create . | podman import --quiet - "$own_base" >&2
         echo "$own_base"
@@ -47,13 +47,13 @@ base() {
 
 # An image goes through an archive: it is run in a storage and a network of its own.
 judge() {
-    local name="$1" archive="$2/$1.tar"
+    local name="$1" archive="$scratch/$1.tar"
     podman save --quiet --format docker-archive --output "$archive" "localhost/headrace-$name:check" &&
         .venv/bin/python -m headrace.tools.image_smoke --archive "$archive" --worker "$name" && rm "$archive"
 }
 
 main() {
-    local on name archives failed=() names=("$@")
+    local on name failed=() names=("$@")
     if ! command -v podman >/dev/null; then
         fail "no podman on PATH, so no image was built: install it (Debian: apt install podman runc)"
     fi
@@ -63,13 +63,11 @@ main() {
         for name in deployment/docker/*.Dockerfile; do names+=("$(basename "$name" .Dockerfile)"); done
     fi
     on="$(base)"
-    archives="$(mktemp --directory)"
-    trap 'rm -rf "$archives"' EXIT
     for name in "${names[@]}"; do
         [ -f "deployment/docker/$name.Dockerfile" ] || fail "deployment/docker/$name.Dockerfile is not there"
         echo "$name, on $on"
         build "$name" "$on"
-        judge "$name" "$archives" || failed+=("$name")
+        judge "$name" || failed+=("$name")
     done
     if [ "${#failed[@]}" -ne 0 ]; then fail "not as they should be: ${failed[*]}"; fi
 }
