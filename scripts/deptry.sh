@@ -6,9 +6,11 @@ set -euo pipefail
 deptry="$(realpath "$1")"
 shift
 ours="$(sed -n 's/^name = "\(.*\)"$/\1/p' "${@/%//pyproject.toml}" | paste -sd "|")"
+# Data that the standard library reads by itself: nothing imports it.
+data=tzdata
 failed=0
 for member in "$@"; do
     echo "== $member"
-    (cd "$member" && "$deptry" src --no-ansi --known-first-party headrace --per-rule-ignores "DEP002=$ours") || failed=1
+    (cd "$member" && "$deptry" src --no-ansi --known-first-party headrace --per-rule-ignores "DEP002=$ours|$data") || failed=1
 done
 exit "$failed"

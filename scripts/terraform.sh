@@ -10,7 +10,9 @@ plugins() {
     for root in "${HEADRACE_TERRAFORM_PLUGINS:-}" "${HOME:-}/.terraform.d/plugins" /usr/local/share/terraform/plugins \
         /usr/share/terraform/plugins /opt/*; do
         if [ -z "$root" ]; then continue; fi
-        found="$(compgen -G "$root/registry.terraform.io/hashicorp/aws/*/*/terraform-provider-aws*" | head -n 1 || true)"
+        # Unpacked, or packed as `terraform providers mirror` leaves it.
+        found="$(compgen -G "$root/registry.terraform.io/hashicorp/aws/*/*/terraform-provider-aws*" ||
+            compgen -G "$root/registry.terraform.io/hashicorp/aws/terraform-provider-aws*.zip" || true)"
         if [ -n "$found" ]; then
             printf '%s\n' "$root"
             return

@@ -31,4 +31,3 @@ STOPSIGNAL SIGTERM
 # A command that ends by itself is well when it exits with 0.
 HEALTHCHECK NONE
 ENTRYPOINT ["/opt/headrace/bin/headrace"]
-CMD ["--help"]

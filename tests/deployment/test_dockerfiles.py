@@ -49,7 +49,7 @@ def test_hadolint_finds_nothing(name: str, tmp_path: Path) -> None:
 
 def test_hadolint_finds_what_is_planted(tmp_path: Path) -> None:
     assert "DL3004" in hadolint(dockerfile("console").replace("WORKDIR /\n", "RUN sudo true\n"), tmp_path)
-    assert "DL3025" in hadolint(dockerfile("console").replace('["--help"]', "--help"), tmp_path)
+    assert "DL3025" in hadolint(dockerfile("maintenance").replace('["serve"]', "serve"), tmp_path)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

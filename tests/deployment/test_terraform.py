@@ -6,6 +6,7 @@ Where the provider is not on the machine, test_terraform_configuration.py stands
 import json
 import re
 import shutil
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 
 from headrace.tools.terraform_inputs.assembling import assemble
 from headrace.tools.workers import read_images
+from tests.deployment.grown_tree import WORKER, grown_inputs
 from tests.deployment.provider_schema import TERRAFORM, kept, trimmed
 from tests.deployment.repository import ROOT
 from tests.deployment.terraform_runs import (
@@ -31,6 +33,7 @@ pytestmark = [pytest.mark.processes, pytest.mark.terraform, pytest.mark.timeout(
 
 INPUTS = assemble(read_images(ROOT), None)
 PROGRAMS = {**INPUTS.workers, "migrate": INPUTS.migration}
+AUTHORITIES = "/etc/ssl/certs/database.pem"
 TESTED = ("modules/task", "modules/service", "modules/platform", "environments/staging", "environments/production")
 
 
@@ -41,18 +44,15 @@ def configuration(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def planned(configuration: Path) -> Mapping[str, Plan]:
-    """Plans of staging: as it is, with another worker, with scaling, and paused."""
-    workers = {name: worker.model_dump(mode="json") for name, worker in INPUTS.workers.items()}
-    digest = f"sha256:{'0' * 64}"
-    for worker in workers.values():
-        worker["image"]["digest"] = digest
-    other = json.loads(json.dumps(workers["maintenance"]).replace("maintenance", "shipment-notifier"))
+def planned(configuration: Path, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Plan]:
+    """Plans of staging: as it is, with the generator's worker, with scaling, paused, and verifying the database."""
+    grown = grown_inputs(tmp_path_factory.mktemp("grown"))
     runs: dict[str, dict[str, Any]] = {
         "base": {},
-        "another": {"workers": {**workers, "shipment-notifier": other}},
+        "another": {"workers": grown["workers"], "migration": grown["migration"]},
         "scaled": {"autoscaling_enabled": True},
         "paused": {"paused": True},
+        "verifying": {"database_authorities": AUTHORITIES},
     }
     return plans(initialised(configuration / "environments" / "staging"), runs, secrets_of(INPUTS))
 
@@ -119,12 +119,32 @@ class TestEachWorker:
 
     def test_scaling_is_behind_the_switch(self, planned: Mapping[str, Plan], worker: str) -> None:
         mine = f'module.service["{worker}"]'
-        assert not [address for address in planned["base"].after if mine in address and "appautoscaling" in address]
+        assert not [address for address in planned["base"].after if mine in address and "autoscaling_policy" in address]
         assert planned["scaled"].one(mine, "aws_appautoscaling_policy")["policy_type"] == "TargetTrackingScaling"
-        assert planned["scaled"].one(mine, "aws_ecs_service.scaled")["name"] == f"{worker}-scaled"
+
+    def test_the_switch_changes_the_bounds_and_nothing_of_the_service(
+        self, planned: Mapping[str, Plan], worker: str
+    ) -> None:
+        mine = f'module.service["{worker}"]'
+        services = [planned[name].one(mine, "aws_ecs_service") for name in ("base", "scaled")]
+        # Where a new service begins; from then on Terraform passes the count by, as the module's own tests show.
+        assert [{**service, "desired_count": None} for service in services] == [
+            {**services[0], "desired_count": None}
+        ] * 2
+        assert bounds(planned["base"], mine) == {("1", "1")}
+        assert bounds(planned["scaled"], mine) == {("1", "2")}
 
     def test_it_can_be_paused(self, planned: Mapping[str, Plan], worker: str) -> None:
-        assert planned["paused"].one(f'module.service["{worker}"]', "aws_ecs_service")["desired_count"] == 0
+        mine = f'module.service["{worker}"]'
+        assert planned["paused"].one(mine, "aws_ecs_service")["desired_count"] == 0
+        assert bounds(planned["paused"], mine) == {("0", "0")}
+
+
+def bounds(plan: Plan, where: str) -> set[tuple[str, str]]:
+    """Between which numbers of tasks a worker's service is held, by each of the two that say so."""
+    target = plan.one(where, "aws_appautoscaling_target")
+    (action,) = plan.one(where, "aws_appautoscaling_scheduled_action")["scalable_target_action"]
+    return {(str(each["min_capacity"]), str(each["max_capacity"])) for each in (target, action)}
 
 
 def variables(program: Mapping[str, Any]) -> dict[str, str]:
@@ -142,8 +162,19 @@ def test_every_setting_without_a_default_reaches_the_task_definition(base: Plan,
 
 def missing_settings(name: str, program: Mapping[str, Any]) -> set[str]:
     """Return the settings that a program cannot start without and is not told."""
-    told = {each["name"] for each in [*program["environment"], *program["secrets"]]}
-    return {*PROGRAMS[name].required_variables, *PROGRAMS[name].secrets} - told
+    return {*PROGRAMS[name].required_variables, *PROGRAMS[name].secrets} - names(program)
+
+
+def names(program: Mapping[str, Any]) -> set[str]:
+    """Every variable that a container is told, plain or secret."""
+    return {each["name"] for each in [*program["environment"], *program["secrets"]]}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_no_program_talks_to_the_database_in_the_clear(planned: Mapping[str, Plan], name: str) -> None:
+    assert variables(planned["base"].program(name))["PGSSLMODE"] == "require"
+    told = variables(planned["verifying"].program(name))
+    assert (told["PGSSLMODE"], told["PGSSLROOTCERT"]) == ("verify-full", AUTHORITIES)
 
 
 def test_no_secret_is_among_the_plain_variables(base: Plan) -> None:
@@ -159,12 +190,22 @@ def test_every_plain_variable_is_one_that_the_program_knows(base: Plan) -> None:
         assert told <= {*program.settings, *program.required_variables} | shared
 
 
-def test_another_worker_adds_its_own_resources_and_changes_no_other(planned: Mapping[str, Plan]) -> None:
+def test_the_generators_worker_adds_its_own_resources_and_changes_no_other(planned: Mapping[str, Plan]) -> None:
     before, after = planned["base"].after, planned["another"].after
     added = after.keys() - before.keys()
-    assert added
-    assert all('"shipment-notifier"' in address or '"headrace-shipment-notifier"' in address for address in added)
+    assert all(f'"{WORKER}"' in address or f'"headrace-{WORKER}"' in address for address in added)
+    # As many of each type as any worker has, and its image's repository with its two policies.
+    assert Counter(map(kind_of, added)) == Counter(
+        kind_of(address) for address in before if '"maintenance"' in address or '"headrace-maintenance"' in address
+    )
+    assert planned["another"].program(WORKER)["entryPoint"] == [f"headrace-{WORKER}"]
     assert {address: after[address] for address in before} == dict(before)
+
+
+def kind_of(address: str) -> str:
+    """The type of the resource at an address."""
+    kinds = re.findall(r"\.(aws_[a-z_]+)\.", address)
+    return str(kinds[-1])
 
 
 def test_what_the_queue_says_is_listened_to(base: Plan) -> None:
@@ -188,7 +229,8 @@ class TestPlants:
 
     @pytest.fixture
     def planted(self, configuration: Path, tmp_path: Path) -> Path:
-        initialised(configuration / "modules" / "service")
+        for name in ("service", "platform"):
+            initialised(configuration / "modules" / name)
         target = tmp_path / "terraform"
         shutil.copytree(configuration / "modules", target / "modules", symlinks=True)
         shutil.copytree(configuration / "mocks", target / "mocks")
@@ -219,12 +261,21 @@ class TestPlants:
         done = terraform(planted, "test", "-no-color")
         assert "Expected a rollout between 0 and 100 percent" in done.stdout + done.stderr
 
-    def test_a_setting_that_reaches_no_task_definition_is_found(self, base: Plan) -> None:
-        for name in PROGRAMS:
-            program = {**base.program(name)}
-            lost = program["secrets"][0]["name"]
-            program["secrets"] = program["secrets"][1:]
-            assert missing_settings(name, program) == {lost} - {"HEADRACE_REDIS_URL"}
+    @pytest.mark.parametrize(
+        ("file", "old", "new", "lost"),
+        [
+            ("platform/workers.tf", ", lookup(var.settings, each.key, {}))", ")", "HEADRACE_SHIPMENT_NOTIFIER_CARRIER"),
+            ("platform/workers.tf", "= local.secrets[each.key]", "= {}", "HEADRACE_DATABASE_URL"),
+            ("task/main.tf", "for name in sort(keys(var.secrets)) :", "for name in [] :", "HEADRACE_DATABASE_URL"),
+            ("task/main.tf", "for name in sort(keys(var.environment)) :", "for name in [] :", "HEADRACE_SHIPMENT"),
+        ],
+    )
+    def test_a_setting_that_reaches_no_task_definition_is_refused(
+        self, planted: Path, file: str, old: str, new: str, lost: str
+    ) -> None:
+        self.plant(planted.parent / file, old, new)
+        done = terraform(planted.parent / "platform", "test", "-no-color")
+        assert re.search(rf"shipment-notifier cannot start: it is\s+not\s+told[\s\S]*{lost}", done.stdout + done.stderr)
 
 
 def test_the_kept_schema_is_the_providers(configuration: Path) -> None:

@@ -45,6 +45,22 @@ def _rule_problems(block: Block) -> Iterator[str]:
         yield "a database with a public address"
 
 
+def unread_variables(folder: Path) -> list[str]:
+    """The variables of a module that nothing in it reads but their own validation: what it is handed is lost."""
+    text = "".join(block for file in folder.glob("*.tf") for block in _without_variables(file))
+    declared = [block.labels[0] for block in blocks(folder, "variable")]
+    return [name for name in declared if not re.search(rf"\bvar\.{name}\b", text)]
+
+
+def _without_variables(file: Path) -> list[str]:
+    return re.split(r"^variable \"[\s\S]*?^}$", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("folder", MODULES, ids=lambda folder: folder.name)
+def test_nothing_that_a_module_is_given_is_lost_in_it(folder: Path) -> None:
+    assert unread_variables(folder) == []
+
+
 @pytest.mark.parametrize("folder", MODULES, ids=lambda folder: folder.name)
 def test_the_provider_knows_every_argument_and_misses_none(folder: Path) -> None:
     assert schema_problems(folder) == []
@@ -112,6 +128,27 @@ class TestPlants:
     ) -> None:
         self.plant(planted / module, file, old, new)
         assert any(found in problem for problem in rule_problems(planted / module))
+
+    @pytest.mark.parametrize(
+        ("module", "file", "old", "new", "found"),
+        [
+            ("platform", "workers.tf", ", lookup(var.settings, each.key, {}))", ")", "settings"),
+            ("service", "main.tf", "= var.environment\n", "= {}\n", "environment"),
+            ("service", "main.tf", "= var.secrets\n", "= {}\n", "secrets"),
+            (
+                "task",
+                "main.tf",
+                "sort(keys(var.environment)) : { name = name, value = var.environment[name] }",
+                "[] : {}",
+                "environment",
+            ),
+        ],
+    )
+    def test_a_setting_that_is_lost_on_its_way_to_the_task_definition_is_found(
+        self, planted: Path, module: str, file: str, old: str, new: str, found: str
+    ) -> None:
+        self.plant(planted / module, file, old, new)
+        assert unread_variables(planted / module) == [found]
 
 
 @pytest.mark.parametrize("folder", MODULES, ids=lambda folder: folder.name)

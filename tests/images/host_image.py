@@ -52,10 +52,12 @@ def worker_contents(name: str) -> Contents:
     contents.files[BUNDLE] = Path(BUNDLE)
     contents.files["/etc/passwd"] = b"headrace:x:65532:65532::/tmp:/none\n"
     contents.files[f"/venv/bin/{script.name}"] = _program(script.module, script.attr)
+    # As the Dockerfiles have it: one name in every image, which leads to the program.
+    contents.links["/venv/bin/worker"] = script.name
     contents.links[PYTHON] = sys.base_prefix + f"/bin/{Path(sys.executable).resolve().name}"
     contents.files["/venv/pyvenv.cfg"] = f"home = {sys.base_prefix}/bin\n".encode()
     contents.config = {
-        "Entrypoint": [f"/venv/bin/{script.name}"],
+        "Entrypoint": ["/venv/bin/worker"],
         "Cmd": ["serve"],
         "User": "65532:65532",
         "WorkingDir": "/tmp",  # noqa: S108 - of the image

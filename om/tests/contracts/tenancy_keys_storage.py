@@ -143,3 +143,6 @@ class TenancyKeysStorageContract(TenancyStorageCases):
         await storage.delete_org(tenants[1].id, ACTOR, [])
         assert await storage.read_live_orgs(2) == (tenants[0].id, tenants[2].id)
         assert await storage.read_live_orgs(2, tenants[2].id) == (tenants[3].id,)
+        asked = [tenants[3].id, tenants[1].id, new_id()]
+        assert await storage.read_live_orgs(2, among=asked) == (tenants[3].id,)
+        assert await storage.read_live_orgs(2, among=[]) == ()

@@ -45,6 +45,27 @@ class CountingCases(BundleStorageCases):
         read = await self.read_bundle(storage, org_id, bundle)
         assert (read.status, read.updated_by) == (BundleStatus.SETTLED, EMPTY_UUID)
 
+    async def test_an_attempt_that_is_not_the_last_counts_nothing(
+        self, storage: WorkStorageInterface, org_id: UUID
+    ) -> None:
+        bundle = await self.put_bundle(storage, org_id, 1, max_attempts=2)
+        (item,) = await self.claim_all(storage)
+        await storage.write_item(org_id, rules.failed(item, "boom", after=timedelta(0)))
+        assert await storage.retry_item(org_id, item.id) is None
+        assert await self.counts(storage, org_id, bundle) == (0, 0, 0)
+        await storage.write_item(org_id, rules.failed((await claim_one(storage)).item, "boom"))
+        assert await self.counts(storage, org_id, bundle) == (0, 1, 0)
+
+    async def test_an_end_whose_texts_cannot_be_stored_counts_too(
+        self, storage: WorkStorageInterface, org_id: UUID
+    ) -> None:
+        bundle = await self.put_bundle(storage, org_id, 2, max_attempts=1)
+        first, second = await self.claim_all(storage)
+        ends = (rules.failed(first, ValueError("\x00\udcff")), rules.done(second, {"\x00": "\ud83d"}))
+        for end in ends:
+            assert (await storage.write_item(org_id, end)).is_recorded
+        assert await self.counts(storage, org_id, bundle) == (1, 1, 0)
+
     async def test_a_settled_bundle_is_followed_by_its_item(self, storage: WorkStorageInterface, org_id: UUID) -> None:
         bundle = await self.put_bundle(storage, org_id, 2, follow=True)
         ends = [rules.done(item, None) for item in await self.claim_all(storage)]
@@ -103,6 +124,23 @@ class CountingCases(BundleStorageCases):
         assert await self.counts(storage, org_id, bundle) == (0, 0, 1)
         await storage.write_item(org_id, rules.cancelled(claimed))
         assert await self.counts(storage, org_id, bundle) == (0, 0, 2)
+
+    async def test_a_cancel_of_many_counts_those_that_it_ends(
+        self, storage: WorkStorageInterface, org_id: UUID
+    ) -> None:
+        bundle = await self.put_bundle(storage, org_id, 3)
+        held = (await claim_one(storage)).item
+        await storage.cancel_items(org_id, WorkFilter(bundle_id=bundle.id), 10)
+        assert await self.counts(storage, org_id, bundle) == (0, 0, 2)
+        await storage.write_item(org_id, rules.cancelled(held))
+        assert await self.counts(storage, org_id, bundle) == (0, 0, 3)
+
+    async def test_a_status_report_counts_bundles(self, storage: WorkStorageInterface, org_id: UUID) -> None:
+        for size in (1, 2):
+            await self.put_bundle(storage, org_id, size)
+        await storage.write_item(org_id, rules.done((await claim_one(storage)).item, None))
+        report = await storage.read_status(org_id)
+        assert (report.num_open_bundles, report.num_settled_bundles) == (1, 1)
 
     async def test_a_removed_item_counts_as_cancelled_unless_it_had_settled(
         self, storage: WorkStorageInterface, org_id: UUID

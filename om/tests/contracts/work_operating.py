@@ -61,6 +61,48 @@ class OperatorCases(WorkStorageCases):
         assert first.status is WorkStatus.CLAIMED
         assert first.cancel_requested_at == second.cancel_requested_at is not None
 
+    async def test_a_cancel_of_many_ends_what_waits_and_flags_what_runs(
+        self, storage: WorkStorageInterface, org_id: UUID
+    ) -> None:
+        for end in (rules.done, rules.released):
+            await self.put(storage, org_id, priority=9)
+            await storage.write_item(org_id, end((await claim_one(storage)).item, "said"))
+        running = (await claim_one(storage)).item
+        waiting = await self.put(storage, org_id)
+        elsewhere = await self.put(storage, org_id, lane="other")
+        asked = await storage.cancel_items(org_id, WorkFilter(lane=LANE), 10)
+        assert [(each.id, each.status) for each in asked] == [
+            (waiting.id, WorkStatus.CANCELLED),
+            (running.id, WorkStatus.CLAIMED),
+        ]
+        assert asked == tuple([await storage.read_item(org_id, each.id) for each in asked])
+        assert all(each.cancel_requested_at is not None for each in asked)
+        untouched = await storage.read_item(org_id, elsewhere.id)
+        assert untouched is not None
+        assert untouched.status is WorkStatus.QUEUED
+
+    async def test_a_cancel_of_many_goes_on_below_the_last_page(
+        self, storage: WorkStorageInterface, org_id: UUID
+    ) -> None:
+        ids = [(await self.put(storage, org_id)).id for _ in range(3)]
+        await claim_one(storage)
+        first = await storage.cancel_items(org_id, WorkFilter(), 2)
+        second = await storage.cancel_items(org_id, WorkFilter(), 2, first[-1].id)
+        assert [each.id for each in (*first, *second)] == sorted(ids, reverse=True)
+        assert [each.id for each in await storage.cancel_items(org_id, WorkFilter(), 2)] == [ids[0]]
+
+    async def test_racing_cancels_and_claims_of_many_end_each_item_once(
+        self, storage: WorkStorageInterface, org_id: UUID
+    ) -> None:
+        for _ in range(40):
+            await self.put(storage, org_id)
+        claims = asyncio.gather(*(storage.claim_batch(LANE, KINDS, "worker-1", LEASE, 10) for _ in range(3)))
+        await asyncio.gather(*(storage.cancel_items(org_id, WorkFilter(), 100) for _ in range(2)))
+        claimed = {row.item.id for rows in await claims for row in rows}
+        left = await storage.read_items(org_id, WorkFilter(), 100)
+        assert {each.id for each in left if each.status is WorkStatus.CLAIMED} == claimed
+        assert {each.id for each in left if each.status is WorkStatus.CANCELLED} == {each.id for each in left} - claimed
+
     async def test_a_settled_item_is_queued_again_as_new(self, storage: WorkStorageInterface, org_id: UUID) -> None:
         await self.put(storage, org_id, max_attempts=1)
         item = (await claim_one(storage)).item
@@ -105,6 +147,47 @@ class OperatorCases(WorkStorageCases):
         if "has_error" in where:
             await storage.write_item(org_id, rules.failed(claimed.item, "boom"))
         assert [each.id for each in await storage.read_items(org_id, WorkFilter(**where), 10)] == [item.id]
+
+    async def test_what_runs_is_found_by_when_it_began(self, storage: WorkStorageInterface, org_id: UUID) -> None:
+        _, running, ended = [await self.put(storage, org_id, priority=priority) for priority in (0, 1, 2)]
+        claimed = await claim_one(storage)
+        assert (claimed.item.id, (await claim_one(storage)).item.id) == (ended.id, running.id)
+        await storage.write_item(org_id, rules.done(claimed.item, None))
+
+        async def begun_before(instant: Any) -> list[UUID]:  # noqa: ANN401 - an instant
+            where = WorkFilter(status=WorkStatus.CLAIMED, started_before=instant)
+            return [each.id for each in await storage.read_items(org_id, where, 10)]
+
+        assert await begun_before(utcnow() + timedelta(hours=1)) == [running.id]
+        assert await begun_before(in_past(hours=1)) == []
+
+    @pytest.mark.parametrize("named", ["kind", "lane", "origin"])
+    async def test_settled_items_of_a_filter_are_removed_and_no_others(
+        self, storage: WorkStorageInterface, org_id: UUID, named: str
+    ) -> None:
+        fields = {"kind": WorkKind.DELIVER_WEBHOOK, "lane": "other", "origin": "somebody"}
+        for place in (fields, {}):
+            await self.put(storage, org_id, **place)
+            await self.put(storage, org_id, **place, available_at=utcnow() + timedelta(hours=9))
+            claimed = await claim_one(storage, lane=place.get("lane", LANE), kinds=BOTH_KINDS)
+            await storage.write_item(org_id, rules.done(claimed.item, None))
+        where = WorkFilter.model_validate({"status": WorkStatus.DONE, named: fields[named]})
+        assert await storage.delete_items(org_id, where, 10) == 1
+        left = await storage.read_items(org_id, WorkFilter(), 10)
+        assert sorted((each.status, each.origin) for each in left) == [
+            (WorkStatus.DONE, "tests"),
+            (WorkStatus.QUEUED, "somebody"),
+            (WorkStatus.QUEUED, "tests"),
+        ]
+
+    async def test_dead_letters_stay_where_those_that_are_done_are_removed(
+        self, storage: WorkStorageInterface, org_id: UUID
+    ) -> None:
+        for end in (rules.done, rules.refused):
+            await self.put(storage, org_id)
+            await storage.write_item(org_id, end((await claim_one(storage)).item, "said"))
+        assert await storage.delete_items(org_id, WorkFilter(status=WorkStatus.DONE), 10) == 1
+        assert [each.status for each in await storage.read_items(org_id, WorkFilter(), 10)] == [WorkStatus.FAILED]
 
     async def test_the_status_counts_and_names_the_longest_wait(
         self, storage: WorkStorageInterface, org_id: UUID
@@ -166,6 +249,7 @@ class OtherTenantCases(WorkStorageCases):
         item = await self.put(storage, org_id)
         before = await storage.read_item(org_id, item.id)
         assert await storage.cancel_item(other_org, item.id) is None
+        assert await storage.cancel_items(other_org, WorkFilter(), 10) == ()
         assert not await storage.delete_item(other_org, item.id)
         assert await storage.read_item(org_id, item.id) == before
         await storage.cancel_item(org_id, item.id)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from typing import Any, override
 from uuid import UUID, uuid4
@@ -12,8 +13,8 @@ from headrace.om.base import utcnow
 from headrace.om.storage.outcomes import InsertOutcome
 from headrace.om.work import rules
 from headrace.om.work.storage import WorkStorageInterface
-from headrace.om.work.types.settlement import Renewal
-from headrace.om.work.types.work_item import WorkStatus
+from headrace.om.work.types.settlement import Renewal, Settlement
+from headrace.om.work.types.work_item import WorkItem, WorkStatus
 from om.tests.contracts.work_items import (
     KINDS,
     LANE,
@@ -116,6 +117,31 @@ class SettleCases(WorkStorageCases):
         item = (await claim_one(storage)).item
         settled = await storage.write_item(org_id, rules.failed(item, "boom"))
         assert settled.status is WorkStatus.FAILED
+
+    @pytest.mark.parametrize(
+        "end",
+        [
+            lambda item: rules.done(item, 1),
+            lambda item: rules.failed(item, "boom"),
+            lambda item: rules.refused(item, "never"),
+            lambda item: rules.deferred(item, timedelta(hours=1)),
+            lambda item: rules.parked(item, "later", utcnow() + timedelta(hours=1)),
+            rules.released,
+            rules.cancelled,
+        ],
+        ids=["done", "retried", "refused", "deferred", "parked", "released", "cancelled"],
+    )
+    async def test_every_end_of_a_claim_takes_its_token_and_its_lease(
+        self, storage: WorkStorageInterface, org_id: UUID, end: Callable[[WorkItem], Settlement]
+    ) -> None:
+        await self.put(storage, org_id)
+        item = (await claim_one(storage)).item
+        assert (await storage.write_item(org_id, end(item))).is_recorded
+        read = await storage.read_item(org_id, item.id)
+        assert read is not None
+        assert (read.claim_token, read.lease_expires_at) == (None, None)
+        assert await storage.extend_lease(org_id, renewal_of(item), LEASE) is None
+        assert await storage.read_item(org_id, item.id) == read
 
     @pytest.mark.parametrize("end", [rules.released, lambda item: rules.deferred(item, timedelta(0))])
     async def test_a_hand_back_refunds_the_attempt(

@@ -50,6 +50,32 @@ class ShareCases(WorkStorageCases):
         for first in range(0, 12, 4):
             assert set(claimed[first : first + 4]) == set(orgs)
 
+    async def test_a_claim_that_does_not_come_out_even_leaves_no_org_out(self, storage: WorkStorageInterface) -> None:
+        orgs = [new_id() for _ in range(9)]
+        for org_id in orgs:
+            await self.put_many(storage, org_id, 5)
+        for _ in range(2):
+            claimed = [row.org_id for row in await claim_many(storage, 10)]
+            assert sorted(claimed.count(org_id) for org_id in orgs) == [1] * 8 + [2]
+
+    @pytest.mark.parametrize("kinds", [KINDS, BOTH_KINDS], ids=len)
+    @pytest.mark.parametrize(("num_items", "limit"), [(2, 3), (3, 4), (3, 5), (9, 5), (9, 10)])
+    async def test_what_is_left_over_goes_to_whoever_has_more(
+        self,
+        storage: WorkStorageInterface,
+        org_id: UUID,
+        other_org: UUID,
+        *,
+        num_items: int,
+        limit: int,
+        kinds: tuple[WorkKind, ...],
+    ) -> None:
+        await self.put_many(storage, org_id, num_items)
+        await self.put(storage, other_org)
+        claimed = [row.org_id for row in await storage.claim_batch(LANE, kinds, "worker-1", LEASE, limit)]
+        assert claimed.count(other_org) == 1
+        assert claimed.count(org_id) == min(num_items, limit - 1)
+
     async def test_a_claim_of_many_gives_each_org_its_share(
         self, storage: WorkStorageInterface, org_id: UUID, other_org: UUID
     ) -> None:

@@ -13,6 +13,7 @@ from om.tests.contracts.work_operating import OperatorCases, OtherTenantCases
 from om.tests.contracts.work_ordering import OrderCases
 from om.tests.contracts.work_racing import RaceCases
 from om.tests.contracts.work_rates import RateCases
+from om.tests.contracts.work_schedules import ScheduleCases
 from om.tests.contracts.work_settling import LeaseCases, SettleCases
 from om.tests.contracts.work_sharing import PauseCases, ShareCases, UnfairCases
 from om.tests.contracts.work_sweeping import SweepCases
@@ -41,5 +42,6 @@ class WorkStorageContract(
     RateCases,
     RaceCases,
     OrderCases,
+    ScheduleCases,
 ):
     """The whole contract; a subclass gives the fixtures `storage`, and `unfair` with fair share off."""

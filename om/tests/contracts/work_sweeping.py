@@ -47,6 +47,15 @@ class SweepCases(WorkStorageCases):
         assert await self.sweep(storage, org_id) == ()
         assert await storage.read_stale_orgs(10) == ()
 
+    async def test_what_waits_or_has_settled_is_left_alone(self, storage: WorkStorageInterface, org_id: UUID) -> None:
+        ends = (lambda item: rules.done(item, 1), lambda item: rules.refused(item, "no"), rules.cancelled)
+        for end in (*ends, lambda item: rules.failed(item, "boom", after=timedelta(hours=1))):
+            await self.put(storage, org_id)
+            await storage.write_item(org_id, end((await claim_one(storage, NO_LEASE)).item))
+        before = await storage.read_items(org_id, WorkFilter(), 10)
+        assert await self.sweep(storage, org_id) == ()
+        assert await storage.read_items(org_id, WorkFilter(), 10) == before
+
     async def test_a_lease_is_left_until_it_is_overdue(self, storage: WorkStorageInterface, org_id: UUID) -> None:
         await self.put(storage, org_id)
         await claim_one(storage, NO_LEASE)

@@ -5,6 +5,8 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+import pytest
+
 from headrace.om.storage.outcomes import InsertOutcome
 from headrace.om.work import rules
 from headrace.om.work.storage import WorkStorageInterface
@@ -50,6 +52,33 @@ class UniquenessCases(WorkStorageCases):
         first, second = a_unique_item(), a_unique_item()
         created = await storage.create_items(org_id, [first, second])
         assert [each.item_id for each in created] == [first.id, first.id]
+
+    @pytest.mark.parametrize(("key", "other_key"), [(None, "k"), ("k", "l"), ("k", None)])
+    async def test_of_two_that_agree_in_one_batch_the_first_stays_whatever_their_keys_are(
+        self, storage: WorkStorageInterface, org_id: UUID, key: str | None, other_key: str | None
+    ) -> None:
+        first, second = a_unique_item(idempotency_key=other_key), a_unique_item(idempotency_key=key)
+        created = await storage.create_items(org_id, [first, second])
+        assert [each.item_id for each in created] == [first.id, first.id]
+        same_key = [a_work_item(idempotency_key="m"), a_unique_item(B_HASH, idempotency_key="m")]
+        created = await storage.create_items(org_id, same_key)
+        assert [each.item_id for each in created] == [same_key[0].id, same_key[0].id]
+
+    async def test_one_that_is_kept_out_by_its_key_keeps_no_other_out(
+        self, storage: WorkStorageInterface, org_id: UUID
+    ) -> None:
+        there = a_work_item(idempotency_key="k")
+        await storage.create_item(org_id, there)
+        items = [a_unique_item(idempotency_key="k"), a_unique_item(idempotency_key="l"), a_unique_item()]
+        created = await storage.create_items(org_id, items)
+        assert [each.item_id for each in created] == [there.id, items[1].id, items[1].id]
+
+    async def test_what_was_in_an_items_way_is_reported_and_not_what_took_its_key_after_it(
+        self, storage: WorkStorageInterface, org_id: UUID
+    ) -> None:
+        items = [a_unique_item(), a_unique_item(idempotency_key="k"), a_work_item(idempotency_key="k")]
+        created = await storage.create_items(org_id, items)
+        assert [each.item_id for each in created] == [items[0].id, items[0].id, items[2].id]
 
     async def test_it_is_free_again_when_the_first_has_settled(
         self, storage: WorkStorageInterface, org_id: UUID

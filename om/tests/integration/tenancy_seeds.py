@@ -70,6 +70,12 @@ SEEDS: Final[Mapping[str, str]] = MappingProxyType(
             " (what, scope, lane, kind, org_id, max_running, origin, created_at, updated_at)"
             " VALUES ('limit', 'org', '', '', $1, 1, $2::uuid::text, now(), now())"
         ),
+        "work_schedules": (
+            "INSERT INTO queue.work_schedules (org_id, id, name, kind, payload, lane, priority, cron, time_zone,"
+            " missed, missed_after, overlap, is_enabled, created_at, created_by, updated_at, updated_by)"
+            " VALUES ($1, $2, 'nightly', 'NOOP', '{}', 'default', 0, '0 0 * * *', 'UTC', 'one', '1 minute', 'allow',"
+            " true, now(), $2, now(), $2)"
+        ),
     }
 )
 

@@ -1,11 +1,10 @@
 """A claim with every feature on touches a bounded number of buffers beside two million rows that are not its own.
 
 A million settled rows and a million that are due later, of a thousand orgs, all in the lane and of the kind that is
-claimed. They are made once; every case adds its own due rows and takes them away again.
+claimed (`crowd`). Every case adds its own due rows and takes them away again.
 """
 
 from collections.abc import AsyncIterator
-from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -20,17 +19,13 @@ from headrace.om.work.storage.impl.gated_statements import MAX_LINES, gated_stat
 from headrace.om.work.storage.impl.postgres import WorkStoragePostgresImpl
 from headrace.om.work.types.control import LimitScope, WorkControl, WorkLimit, WorkPause, WorkRate
 from headrace.om.work.types.kinds import WorkKind
-from headrace.tools.dev import LoginUrls
-from headrace.tools.dev.postgres import run_apart
 from om.tests.contracts.work_items import KINDS, LANE, LEASE
 from om.tests.integration.buffers import buffers_of
-from tests.fixtures.database import settings_for
+from om.tests.integration.crowd import FILL_DUE, NUM_ORGS, NUM_RUNNING, TIMEOUT_SECONDS, take_away
+from tests.fixtures.database import login_urls_of, settings_for
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
 
-NUM_ORGS: Final = 1000
-NUM_ROWS: Final = 1_000_000
-NUM_RUNNING: Final = 100
 DUE_OF_EACH: Final = 4
 """Due items of each org: two without a key, one of a concurrency key, one of an ordering key."""
 
@@ -45,29 +40,6 @@ BUFFERS_PER_BLOCKED_LINE: Final = 12
 NUM_BLOCKED_ORGS: Final = 105
 """Paused, or at their own limits; claims meet them first."""
 BUFFERS_PER_BLOCKED_ORG: Final = 6
-
-FILL: Final = """
-INSERT INTO queue.work_items (org_id, id, kind, lane, origin, payload, priority, available_at, status, max_attempts,
-    settled_at, claim_token, lease_expires_at, created_at, created_by, updated_at, updated_by)
-SELECT org.id, (lpad($1, 8, '0') || lpad(to_hex(n), 24, '0'))::uuid, 'NOOP', $2, 'plans', '{}', n % 3,
-    now() + $3::interval, $4, 3, CASE WHEN $4 = 'done' THEN now() END,
-    CASE WHEN $4 = 'claimed' THEN gen_random_uuid() END, CASE WHEN $4 = 'claimed' THEN now() + interval '1 hour' END,
-    now(), org.id, now(), org.id
-FROM generate_series(1, $5::int) AS n
-CROSS JOIN LATERAL (SELECT lpad(to_hex(1 + (n - 1) / ($5 / $6::int)), 32, '0')::uuid AS id) AS org
-"""
-
-FILL_DUE: Final = """
-INSERT INTO queue.work_items (org_id, id, kind, lane, origin, payload, priority, available_at, status, max_attempts,
-    created_at, created_by, updated_at, updated_by, turn, line, concurrency_key, ordering_key)
-SELECT org.id, ('d' || lpad(to_hex(n * 16 + place), 31, '0'))::uuid, 'NOOP', $1, 'plans', '{}', place,
-    now() - interval '1 minute', 'queued', 3, now(), org.id, now(), org.id, org.id,
-    CASE WHEN place = 3 THEN 7 WHEN place = 4 THEN 9 ELSE 0 END,
-    CASE WHEN place = 3 THEN 'key' END, CASE WHEN place = 4 THEN 'key' END
-FROM generate_series(1, $2::int) AS n
-CROSS JOIN generate_series(1, $3::int) AS place
-CROSS JOIN LATERAL (SELECT lpad(to_hex(n), 32, '0')::uuid AS id) AS org
-"""
 
 BLOCK_LINES: Final = """
 INSERT INTO queue.work_items (org_id, id, kind, lane, origin, payload, priority, available_at, status, max_attempts,
@@ -92,46 +64,25 @@ CONTROLS: Final[tuple[WorkControl, ...]] = (
 )
 
 
-NONE_DUE: Final = "DELETE FROM queue.work_items WHERE id >= 'b0000000-0000-0000-0000-000000000000'"
-TIMEOUT_SECONDS: Final = 280
-
-
-@pytest.fixture(scope="module")
-def crowd(module_admin_dsn: str) -> str:
-    """The superuser's URL of a database with the two million rows, and some that run."""
-    run_apart(lambda: fill(module_admin_dsn))
-    return module_admin_dsn
-
-
-async def fill(dsn: str) -> None:
-    connection = await asyncpg.connect(dsn, timeout=10, command_timeout=TIMEOUT_SECONDS)
-    # An autovacuum under way would keep what a case leaves behind from being cleaned up before the next one.
-    await connection.execute("ALTER TABLE queue.work_items SET (autovacuum_enabled = false)")
-    for batch, due_in, status, num_rows in (
-        ("a", timedelta(hours=-2), "done", NUM_ROWS),
-        ("c", timedelta(hours=9), "queued", NUM_ROWS),
-        ("e", timedelta(hours=-1), "claimed", NUM_RUNNING),
-    ):
-        await connection.execute(FILL, batch, LANE, due_in, status, num_rows, min(NUM_ORGS, num_rows))
-    await connection.execute("VACUUM ANALYZE queue.work_items")
-    await connection.close()
-
-
 @pytest.fixture
 async def admin(crowd: str) -> AsyncIterator[asyncpg.Connection]:
     connection = await asyncpg.connect(crowd, timeout=10, command_timeout=TIMEOUT_SECONDS)
     yield connection
-    await connection.execute("TRUNCATE queue.work_controls")
-    await connection.execute(NONE_DUE)
-    await connection.execute("VACUUM (INDEX_CLEANUP ON) queue.work_items")
     await connection.close()
+    await take_away(crowd)
+
+
+@pytest.fixture(params=[True, False], ids=["one plan for all", "a plan for these"])
+def generic(request: pytest.FixtureRequest) -> bool:
+    """Which plan is measured."""
+    return bool(request.param)
 
 
 @pytest.fixture
-async def crowded(admin: asyncpg.Connection, module_login_urls: LoginUrls) -> AsyncIterator[Database]:
+async def crowded(admin: asyncpg.Connection, crowd: str) -> AsyncIterator[Database]:
     """The database, with every control there is, and nothing that is due."""
     assert await admin.fetchval("SELECT count(*) FROM queue.work_controls") == 0
-    opened = Database(database_options(settings_for(module_login_urls)))
+    opened = Database(database_options(settings_for(login_urls_of(crowd))))
     for control in CONTROLS:
         await WorkStoragePostgresImpl(opened).put_control(control, "tests")
     yield opened
@@ -147,33 +98,37 @@ def through_gate(limit: int, share: int = 1) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize("limit", [1, 10, 100])
 async def test_a_claim_with_all_features_pays_for_what_it_takes(
-    crowded: Database, admin: asyncpg.Connection, limit: int
+    crowded: Database, admin: asyncpg.Connection, limit: int, *, generic: bool
 ) -> None:
     await admin.execute(FILL_DUE, LANE, NUM_ORGS, DUE_OF_EACH)
-    touched = await buffers_of(crowded, *through_gate(limit))
+    touched = await buffers_of(crowded, *through_gate(limit), generic=generic)
     passed = NUM_BLOCKED_ORGS * BUFFERS_PER_BLOCKED_ORG
     assert touched <= BUFFERS_OF_THE_GATE + passed + limit * BUFFERS_PER_ITEM_THROUGH_THE_GATE
     assert await admin.fetchval("SELECT count(*) FROM queue.work_items WHERE status = 'claimed'") == NUM_RUNNING + limit
 
 
-async def test_a_claim_with_all_features_pays_nearly_nothing_where_nothing_is_due(crowded: Database) -> None:
-    assert await buffers_of(crowded, *through_gate(100)) <= BUFFERS_OF_THE_GATE
+async def test_a_claim_with_all_features_pays_nearly_nothing_where_nothing_is_due(
+    crowded: Database, *, generic: bool
+) -> None:
+    assert await buffers_of(crowded, *through_gate(100), generic=generic) <= BUFFERS_OF_THE_GATE
 
 
 async def test_a_claim_pays_for_what_it_takes_where_nothing_bounds_it(
-    crowded: Database, admin: asyncpg.Connection
+    crowded: Database, admin: asyncpg.Connection, *, generic: bool
 ) -> None:
     await admin.execute("TRUNCATE queue.work_controls")
     names = [kind.value for kind in KINDS]
     claim = (claim_statement(100, 1), LANE, names, "worker-1", LEASE, EMPTY_UUID, 100)
-    assert await buffers_of(crowded, *claim) <= BUFFERS_TO_FIND_NOTHING
+    assert await buffers_of(crowded, *claim, generic=generic) <= BUFFERS_TO_FIND_NOTHING
     await admin.execute(FILL_DUE, LANE, NUM_ORGS, 2)
-    assert await buffers_of(crowded, *claim) <= BUFFERS_TO_FIND_NOTHING + 100 * BUFFERS_PER_ITEM
+    assert await buffers_of(crowded, *claim, generic=generic) <= BUFFERS_TO_FIND_NOTHING + 100 * BUFFERS_PER_ITEM
 
 
-async def test_a_claim_passes_blocked_lines_at_one_look_each(crowded: Database, admin: asyncpg.Connection) -> None:
+async def test_a_claim_passes_blocked_lines_at_one_look_each(
+    crowded: Database, admin: asyncpg.Connection, *, generic: bool
+) -> None:
     num_lines = MAX_LINES - 10
     await admin.execute("DELETE FROM queue.work_controls WHERE scope = 'org'")
     await admin.execute(BLOCK_LINES, UUID(int=500), LANE, num_lines)
-    touched = await buffers_of(crowded, *through_gate(10))
+    touched = await buffers_of(crowded, *through_gate(10), generic=generic)
     assert touched <= BUFFERS_OF_THE_GATE + num_lines * BUFFERS_PER_BLOCKED_LINE

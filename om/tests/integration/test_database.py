@@ -365,7 +365,7 @@ async def _pid(database: Database) -> int:
         return int(await session.scalar(text("SELECT pg_backend_pid()")) or 0)
 
 
-async def test_every_connection_is_gone_when_closed_twice(
+async def test_every_connection_is_gone_for_good_when_closed_twice(
     database_options: DatabaseOptions, admin_connection: asyncpg.Connection
 ) -> None:
     database = Database(database_options)
@@ -374,6 +374,8 @@ async def test_every_connection_is_gone_when_closed_twice(
     await database.close()
     await database.close()
     await _until(admin_connection, "true", 0)
+    with pytest.raises(PreconditionFailed, match="closed"):
+        await tenant_seen(database, ORG)
 
 
 async def test_the_description_names_the_database_and_no_password(

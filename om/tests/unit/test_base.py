@@ -143,3 +143,14 @@ def test_a_platform_model_is_equal_by_its_content() -> None:
 
     assert Point(x=1) == Point(x=1)
     assert len({Point(x=1), Point(x=1)}) == 1
+
+
+def test_a_model_of_trusted_values_is_like_any_other() -> None:
+    made = Named(name="a")
+    trusted = Named.trusted({"name": "a"})
+    assert trusted == made
+    assert hash(trusted) == hash(made)
+    assert trusted.model_dump_json() == made.model_dump_json()
+    assert trusted.with_changes(name="b") == trusted.model_copy(update={"name": "b"}) == Named(name="b")
+    with pytest.raises(ValidationError):
+        trusted.name = "b"  # type: ignore[misc]  # what is refused

@@ -6,13 +6,16 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from pydantic import ValidationError
 
-from headrace.om.base import new_id
+from headrace.infra.topics import TopicPayload, Topics, WorkSettled
+from headrace.om.base import new_id, utcnow
 from headrace.om.context import OpContext
 from headrace.om.exceptions import NotAuthorized, ValidationFailed
 from headrace.om.work import rules
 from headrace.om.work.exceptions import WorkClaimLost, WorkItemNotUnique
 from headrace.om.work.stamping import MAX_FOLLOW_UPS
+from headrace.om.work.types.bundle import BundleFilter
 from headrace.om.work.types.handler import Done
 from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.queries import WorkFilter
@@ -74,6 +77,34 @@ async def test_a_retry_of_many_wakes_and_reports(queue: Queue, ctx: OpContext) -
     assert await queue.work.retry_many(ctx, WorkFilter(), 10, old.id) == ()
 
 
+async def test_a_cancel_of_many_wakes_who_may_begin_and_tells_of_the_ends(queue: Queue, ctx: OpContext) -> None:
+    ends: asyncio.Queue[TopicPayload] = asyncio.Queue()
+    await queue.topics.subscribe(Topics.WORK_SETTLED, ends.put)
+    await queue.work.enqueue(ctx, a_work_item())
+    _, running = await queue.claim()
+    fields = {"ordering_key": "line", "available_at": utcnow() + timedelta(hours=1)}
+    waiting = await queue.work.enqueue(ctx, a_work_item(lane="slow", **fields))
+    cancelled = await queue.work.cancel_many(ctx, WorkFilter(origin="tests"), 10)
+    assert [(each.id, each.status) for each in cancelled] == [
+        (waiting.id, WorkStatus.CANCELLED),
+        (running.id, WorkStatus.CLAIMED),
+    ]
+    async with asyncio.timeout(5):
+        heard = await ends.get()
+        while (await queue.woken.get()).lane != "slow":
+            pass
+    assert isinstance(heard, WorkSettled)
+    assert [(each.item_id, each.outcome) for each in heard.ends] == [(waiting.id, "cancelled")]
+
+
+def test_a_filter_refuses_text_that_is_never_stored() -> None:
+    for sought in ("a\x00b", "\ud83d", "x" * 101):
+        with pytest.raises(ValidationError, match="origin"):
+            WorkFilter(origin=sought)
+        with pytest.raises(ValidationError, match="kind"):
+            BundleFilter(kind=sought)
+
+
 async def test_finished_items_are_removed_by_filter(queue: Queue, ctx: OpContext) -> None:
     items = [await queue.work.enqueue(ctx, a_work_item(lane=lane)) for lane in ("a", "b", "c")]
     for item in items[:2]:
@@ -85,7 +116,7 @@ async def test_finished_items_are_removed_by_filter(queue: Queue, ctx: OpContext
 
 async def test_operating_on_many_asks_for_a_permission_and_a_limit(queue: Queue, ctx: OpContext) -> None:
     powerless = ctx.model_copy(update={"security": ctx.security.model_copy(update={"permissions": frozenset()})})
-    operations: list[Any] = [queue.work.retry_many, queue.work.delete_finished]
+    operations: list[Any] = [queue.work.cancel_many, queue.work.retry_many, queue.work.delete_finished]
     for operation in operations:
         with pytest.raises(NotAuthorized):
             await operation(powerless, WorkFilter(), 10)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from headrace.om.exceptions import NotFound, Unavailable, ValidationFailed
 from headrace.om.work import rules
 from headrace.om.work.types.handler import Defer, Park, Refuse, RetryLater
-from headrace.om.work.types.settlement import Outcome
+from headrace.om.work.types.settlement import Outcome, Settlement
 from headrace.om.work.types.work_item import MAX_ERROR_BYTES, WorkItem, WorkStatus
 from om.tests.contracts.work_items import a_work_item
 
@@ -64,7 +64,9 @@ def test_a_custom_delay_is_kept_within_bounds() -> None:
     assert rules.retry_delay(policy, 3, "seed") == timedelta(0)
 
 
-def test_a_custom_delay_that_raises_gives_the_default_delay_to_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_custom_delay_that_raises_gives_the_default_delay_to_a_failure_and_is_logged(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     def broken(_attempts: int) -> timedelta:
         raise RuntimeError("a policy with a fault")
 
@@ -72,6 +74,7 @@ def test_a_custom_delay_that_raises_gives_the_default_delay_to_a_failure(monkeyp
     monkeypatch.setattr(rules, "RETRY_POLICIES", {item.kind: rules.RetryPolicy(custom=broken)})
     expected = rules.retry_delay(rules.DEFAULT_RETRY_POLICY, item.attempts, str(item.id))
     assert rules.failed(item, "boom").delay == expected
+    assert "a policy with a fault" in caplog.text
 
 
 @pytest.mark.parametrize(("attempts", "expected"), [(2, False), (3, True), (4, True)])
@@ -142,3 +145,11 @@ def test_results_that_json_cannot_say_are_cleaned(number: float) -> None:
 def test_an_item_without_a_claim_cannot_be_settled() -> None:
     with pytest.raises(ValueError, match="no claim token"):
         rules.done(a_work_item(), None)
+
+
+@pytest.mark.parametrize("then", [(), (a_work_item(),)], ids=["alone", "followed"])
+def test_a_done_settlement_is_what_its_model_would_make_of_it(then: tuple[WorkItem, ...]) -> None:
+    settlement = rules.done(a_claimed_item(bundle_id=uuid4(), ordering_key="a"), {"rows": 3}, then)
+    fields = {name: getattr(settlement, name) for name in Settlement.model_fields}
+    assert settlement == Settlement.model_validate(fields)
+    assert settlement.with_changes(result_json=None).result is None

@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import select
+import shutil
 import subprocess
 import sys
 from pathlib import Path, PurePosixPath
@@ -25,6 +26,7 @@ type Captured = pytest.CaptureFixture[str]
 
 KINDS = "om/src/headrace/om/work/types/kinds.py"
 SAMPLE = ("sample-notifier", "NOTIFY_SAMPLE")
+HANDLER = "workers/sample-notifier/src/headrace/workers/sample_notifier/handler.py"
 PAYLOAD = ("--payload", "order_id:uuid", "carrier:str", "weight:decimal", "note:str?")
 AWKWARD = [
     ("ab", "AB"),
@@ -140,7 +142,7 @@ def test_nothing_is_written_in_a_dry_run_with_every_option(
         ("maintenance", "OTHER", "exists in workers/maintenance"),
         ("lambda", "OTHER", "keyword of Python"),
         ("asyncio", "OTHER", "Python's own module"),
-        ("x" * 41, "OTHER", "has 41 characters"),
+        ("x" * 41, "OTHER", "is 41 characters long"),
         ("Shipment", "OTHER", "upper-case letters"),
         ("../shipment", "OTHER", "is a path"),
         ("1st", "OTHER", "begins with a digit"),
@@ -193,18 +195,50 @@ def test_workers_go_in_another_order_than_they_came(repository: Path) -> None:
 def test_edited_worker_stays_until_it_is_forced_out(repository: Path, capsys: Captured) -> None:
     before = state_of(repository)
     make(repository, *SAMPLE)
-    handler = "workers/sample-notifier/src/headrace/workers/sample_notifier/handler.py"
-    write(repository, handler, '"""Mine."""\n')
+    write(repository, HANDLER, '"""Mine."""\n')
     write(repository, "workers/sample-notifier/notes.txt", "mine\n")
     edited = state_of(repository)
     assert remove(repository, "sample-notifier") == ExitCode.REFUSED
     assert lasting_changes(repository, edited) == []
     err = capsys.readouterr().err
-    assert f"{handler} was edited" in err
+    assert f"{HANDLER} was edited" in err
     assert "workers/sample-notifier/notes.txt was added" in err
     assert len(err.splitlines()) == 3
     assert remove(repository, "sample-notifier", "--force") == 0
     assert lasting_changes(repository, before) == []
+
+
+def set_back(root: Path, path: str) -> None:
+    """Make it so that another text was written into a worker's file than would be today."""
+    manifest = root / "workers/sample-notifier/.new-worker.json"
+    kept = json.loads(manifest.read_text())
+    kept["files"][path] = f"sha256:{'0' * 64}"
+    manifest.write_text(json.dumps(kept, indent=2) + "\n")
+
+
+def test_worker_goes_when_a_shared_setting_has_changed_its_list_of_settings(repository: Path, capsys: Captured) -> None:
+    before = state_of(repository)
+    make(repository, *SAMPLE)
+    env_file = "workers/sample-notifier/.env.example"
+    set_back(repository, env_file)
+    made, listed = state_of(repository), (repository / env_file).read_text()
+    assert make(repository, *SAMPLE) == 0
+    assert changes(repository, made) == []
+    write(repository, env_file, "# Mine.\n")
+    assert remove(repository, "sample-notifier") == ExitCode.REFUSED
+    assert f"{env_file} was edited" in capsys.readouterr().err
+    write(repository, env_file, listed)
+    assert remove(repository, "sample-notifier") == 0
+    assert lasting_changes(repository, before) == []
+
+
+def test_copied_worker_is_not_removed_and_neither_is_its_model(repository: Path, capsys: Captured) -> None:
+    make(repository, *SAMPLE)
+    shutil.copytree(repository / "workers/sample-notifier", repository / "workers/my-copy")
+    before = state_of(repository)
+    assert remove(repository, "my-copy", "--force") == ExitCode.REFUSED
+    assert changes(repository, before) == []
+    assert "is that of the worker sample-notifier" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -226,6 +260,23 @@ def test_removal_writes_nothing_in_a_dry_run(repository: Path, capsys: Captured)
     assert remove(repository, "sample-notifier", "--dry-run") == 0
     assert changes(repository, before) == []
     assert "deleted file mode 100644" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("folder", ["", "om", "workers/kit", "om/src/headrace/om/work"])
+def test_tree_is_found_from_any_folder_within(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured, folder: str
+) -> None:
+    monkeypatch.chdir(repository / folder)
+    assert new_worker([*SAMPLE, "--dry-run"]) == 0
+    assert f"create    {HANDLER}" in capsys.readouterr().out
+
+
+def test_tree_may_lie_behind_a_name_that_shells_and_urls_quote(repository: Path) -> None:
+    odd = repository.rename(repository.with_name("ein Baum, 'größer' & \"#1\" %2F"))
+    before = state_of(odd)
+    assert make(odd, *SAMPLE, "--container") == 0
+    assert remove(odd, "sample-notifier") == 0
+    assert lasting_changes(odd, before) == []
 
 
 def test_broken_manifest_is_a_conflict(repository: Path, capsys: Captured) -> None:

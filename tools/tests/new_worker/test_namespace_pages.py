@@ -25,6 +25,23 @@ tenantless = [
 sites = ["acme.om.tenancy", "acme.om.work.impl"]
 """
 
+# Keys of tables, in both forms; what is left is a table that is empty.
+EXEMPT = """\
+[tool.arch-check.options.CTX-30]
+exempt = {%s}
+
+[tool.arch-check.options.CTX-30.more]
+# Reads only what the database's clock says.
+"WorkManager.now" = "no tenant's data is read" # at all
+# Of another.
+"AuditManager.now" = "likewise, see there"
+"WorkManager.then" = "no tenant's data is read"
+
+[project.urls]
+"WorkManager.now" = "http://127.0.0.1"
+"""
+EMPTIED, PAIR = '"AuditManager.at" = "its reason"', '"WorkManager.at" = "its, reason"'
+
 PAGE = """\
 # Nouns
 
@@ -52,9 +69,9 @@ ACME_LANE=default
 """
 
 
-def _toml() -> Edit:
+def _toml(text: str = PROJECT) -> Edit:
     path = ("tool", "arch-check", "options")
-    return toml_edit(PurePosixPath("p.toml"), entries_of(PROJECT, path, lambda name: "work" in name.lower()))
+    return toml_edit(PurePosixPath("p.toml"), entries_of(text, path, lambda name: "work" in name.lower()))
 
 
 def _markdown() -> Edit:
@@ -79,6 +96,35 @@ def test_a_page_is_the_same_again_when_the_share_was_taken_out_and_put_back(kind
     assert word not in base
     assert text_of(edit.apply(base)) == page
     assert (edit.apply(page), edit.revert(base)) == (AlreadyThere(), AlreadyThere())
+
+
+@pytest.mark.parametrize("pairs", [PAIR, f" {PAIR} ", f"{EMPTIED}, {PAIR}", f" {PAIR}, {EMPTIED} "])
+def test_keys_of_a_table_are_the_same_again_when_they_were_taken_out_and_put_back(pairs: str) -> None:
+    page = EXEMPT % pairs
+    edit = _toml(page)
+    base = text_of(edit.revert(page))
+    assert base.count("WorkManager") == base.count('[project.urls]\n"WorkManager.now"') == 1
+    assert EMPTIED not in pairs or EMPTIED in base
+    assert text_of(edit.apply(base)) == page
+    assert (edit.apply(page), edit.revert(base)) == (AlreadyThere(), AlreadyThere())
+
+
+def test_keys_are_put_into_a_table_that_somebody_added_to() -> None:
+    edit = _toml(EXEMPT % PAIR)
+    base = text_of(edit.revert(EXEMPT % PAIR)).replace("# Of another", '"Bills.at" = "mine alone"\n# Of another')
+    assert text_of(edit.revert(text_of(edit.apply(base)))) == base
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [("exempt = {", "other = {", "no table in braces `tool / "), ("CTX-30.more]", "CTX-31]", "no table with a header")],
+)
+def test_a_table_that_is_not_there_is_named(old: str, new: str, told: str) -> None:
+    page = EXEMPT % PAIR
+    edit = _toml(page)
+    outcome = edit.apply(text_of(edit.revert(page)).replace(old, new))
+    assert isinstance(outcome, Cannot)
+    assert told in outcome.help
 
 
 # What somebody did to the page before: what they replaced, by what.

@@ -21,12 +21,8 @@ services:
     build: {context: ../.., dockerfile: deployment/docker/console.Dockerfile}
 
   # Sweeps.
-  baker:
-    <<: *worker
-    build: {context: ../.., dockerfile: deployment/docker/baker.Dockerfile}
-    ports: ["127.0.0.1::9101"]
-
-  # Delivers.
+  baker: {<<: *worker, build: {context: ../.., dockerfile: deployment/docker/baker.Dockerfile}, ports: ["127.0.0.1::1"]}
+  # Delivers, and was made longer by somebody.
   notifier:
     <<: *worker
     build: {context: ../.., dockerfile: deployment/docker/notifier.Dockerfile}
@@ -54,11 +50,16 @@ def test_the_service_is_built_and_shaped_as_the_other_workers(text: str) -> None
     }
 
 
+def test_a_service_is_one_line_so_that_two_branches_can_add_theirs() -> None:
+    before = COMPOSE.splitlines()
+    assert len(done(add_service("cook", PORT, COMPOSE)).splitlines()) == len(before) + 1
+
+
 @files
 def test_every_line_that_was_there_stays_when_a_service_is_added(text: str) -> None:
     grown = done(add_service("cook", PORT, text))
     assert [line for line in grown.splitlines() if line in text.splitlines()]
-    assert grown.index("# Delivers.") > grown.index("cook:") > grown.index("baker.Dockerfile")
+    assert grown.index("# Delivers") > grown.index("cook:") > grown.index("baker.Dockerfile")
     assert set(text.splitlines()) <= set(grown.splitlines())
 
 
@@ -91,6 +92,13 @@ def test_nothing_is_changed_when_it_is_there_or_gone_already(text: str) -> None:
     assert isinstance(remove_service("cook", PORT, text), AlreadyThere)
 
 
+def test_the_line_ends_as_those_of_the_file_do() -> None:
+    text = COMPOSE.replace("\n", "\r\n")
+    grown = done(add_service("cook", PORT, text))
+    assert grown.count("\n") == grown.count("\r\n") == text.count("\n") + 1
+    assert done(remove_service("cook", PORT, grown)) == text
+
+
 def test_a_service_that_was_edited_is_not_taken_out() -> None:
     edited = done(add_service("cook", PORT, COMPOSE)).replace("::9300", ":8080:9300")
     outcome = remove_service("cook", PORT, edited)
@@ -119,7 +127,7 @@ def test_a_service_of_the_name_that_is_no_worker_is_refused() -> None:
 def test_a_file_of_another_shape_is_refused_with_what_to_write(text: str) -> None:
     outcome = add_service("cook", PORT, text)
     assert isinstance(outcome, Cannot)
-    assert "  cook:\n    <<: *worker\n" in outcome.help
+    assert "  cook: {<<: *worker, build: " in outcome.help
 
 
 def test_a_file_of_another_shape_is_refused_when_a_service_is_to_go() -> None:

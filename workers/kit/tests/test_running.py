@@ -158,6 +158,19 @@ async def test_the_handler_sees_its_claim_when_it_runs_in_a_task_or_a_thread() -
         current_claim()
 
 
+async def test_progress_is_seen_while_the_handler_runs() -> None:
+    seen: list[tuple[float | None, str | None]] = []
+
+    async def report(ctx: OpContext, item: WorkItem) -> None:
+        await one.managers.work.report_progress(ctx, item, 0.5, "half of it")
+        now = await one.read(item)
+        seen.append((now.progress, now.progress_note))
+
+    async with bench(Doing(act=report)) as one:
+        assert (await ran(one)).status is WorkStatus.DONE
+    assert seen == [(0.5, "half of it")]
+
+
 async def test_log_lines_carry_the_items_identifiers_when_its_handler_runs() -> None:
     seen: list[dict[str, str]] = []
     async with bench(Doing(act=lambda _ctx, _item: seen.append(dict(current_log_context())))) as one:
@@ -191,3 +204,11 @@ async def test_a_dead_letter_is_told_and_counted_when_an_item_fails_for_good(cap
         await ran(one)
         assert one.count("headrace_settlements_total", outcome="failed") == 1
     assert "broken for ever" in caplog.text
+
+
+async def test_an_attempt_that_is_not_the_last_is_a_warning_when_it_fails(caplog: pytest.LogCaptureFixture) -> None:
+    async with bench(Doing(act=raising(RuntimeError("boom")))) as one:
+        for max_attempts in (2, 1):
+            await ran(one, max_attempts=max_attempts)
+    told = [each.levelname for each in caplog.records if each.name.endswith("kit.running") and "boom" in each.message]
+    assert told == ["WARNING", "ERROR"]

@@ -38,6 +38,7 @@ def test_the_defaults_fit_each_other_when_nothing_is_set() -> None:
         ({"lease": "20s", "renewal_interval": "5s"}, ("database_statement_timeout=10s", "lease=20s")),
         ({"renewal_interval": "0s"}, ("renewal_interval", "from 1ms to 8h, got 0s")),
         ({"capacity": 11}, ("database_pool_size=10", "capacity=11")),
+        ({"capacity": 0}, ("capacity", "greater than or equal to 1")),
         ({"database_control_pool_size": 2}, ("database_control_pool_size=2", "at least 3")),
         ({"drain_budget": "40s"}, ("drain_budget=40s", "stop_window=30s")),
         ({"flush_budget": "20s"}, ("flush_budget=20s", "stop_window=30s")),

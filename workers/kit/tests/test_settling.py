@@ -61,7 +61,7 @@ async def test_the_settler_gives_up_at_its_limit_when_the_database_stays_away(ca
                 caplog.set_level(logging.ERROR, "headrace.workers.kit")
                 await one.loop.settler.flush(timedelta(seconds=1))
         assert str(item.id) in caplog.text
-        assert vars(caplog.records[-1])["org_id"] == str(one.ctx.org_id)
+        assert vars(caplog.records[-1])["org_id"] == one.ctx.org_id
         assert one.count("headrace_settlements_unwritten_total") == 1
 
 

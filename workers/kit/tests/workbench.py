@@ -22,6 +22,7 @@ from headrace.om.work.storage.impl.memory import WorkStorageMemoryImpl
 from headrace.om.work.types.handler import WorkHandlerInterface
 from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.queries import ClaimedRow
+from headrace.om.work.types.schedule import DueSchedule
 from headrace.om.work.types.settlement import Renewal, Renewed, Settled, Settlement
 from headrace.om.work.types.work_item import WorkItem, WorkStatus
 from headrace.workers.kit.container import WorkerParts, parts_for_tests
@@ -78,6 +79,7 @@ class FaultyWorkStorage(WorkStorageMemoryImpl):
         self.claims, self.answers, self.renewals, self.settlements = Fault(), Fault(), Fault(), Fault()
         self.settled = Fault()
         """Met after settlements were written: their answer is lost."""
+        self.schedules = Fault()
         self.refuses: set[UUID] = set()
         """Items whose settlement no try can write."""
         self.stuck: set[UUID] = set()
@@ -105,6 +107,11 @@ class FaultyWorkStorage(WorkStorageMemoryImpl):
         settled = await super().settle_batch(settlements)
         await self.settled.met()
         return settled
+
+    @override
+    async def read_due_schedules(self, limit: int) -> tuple[DueSchedule, ...]:
+        await self.schedules.met()
+        return await super().read_due_schedules(limit)
 
     @override
     async def requeue_stale(

@@ -16,26 +16,27 @@ module "registry" {
 module "platform" {
   source = "../../modules/platform"
 
-  environment_name    = local.environment_name
-  region              = var.region
-  account_id          = var.account_id
-  registry            = local.registry
-  release             = var.release
-  workers             = var.workers
-  migration           = var.migration
-  settings            = var.settings
-  shared_settings     = var.shared_settings
-  optional_secrets    = var.optional_secrets
-  extra_secrets       = var.extra_secrets
-  collector_image     = var.collector_image
-  alarm_emails        = var.alarm_emails
-  paused              = var.paused
-  autoscaling_enabled = var.autoscaling_enabled
-  desired_counts      = var.desired_counts
-  scaling             = var.scaling
-  queue_database      = var.queue_database
-  use_spot            = true
-  log_retention_days  = 30
+  environment_name     = local.environment_name
+  region               = var.region
+  account_id           = var.account_id
+  registry             = local.registry
+  release              = var.release
+  workers              = var.workers
+  migration            = var.migration
+  settings             = var.settings
+  shared_settings      = var.shared_settings
+  optional_secrets     = var.optional_secrets
+  extra_secrets        = var.extra_secrets
+  database_authorities = var.database_authorities
+  collector_image      = var.collector_image
+  alarm_emails         = var.alarm_emails
+  paused               = var.paused
+  autoscaling_enabled  = var.autoscaling_enabled
+  desired_counts       = var.desired_counts
+  scaling              = var.scaling
+  queue_database       = var.queue_database
+  use_spot             = true
+  log_retention_days   = 30
 
   network = {
     cidr               = var.cidr

@@ -24,6 +24,7 @@ module "migration" {
     { for variable, setting in var.migration.secrets : variable => aws_secretsmanager_secret.this[setting].arn },
     { for variable, setting in var.migration.optional_secrets : variable => aws_secretsmanager_secret.this[setting].arn if contains(local.optional, setting) },
   )
+  required_variables = concat(var.migration.required_variables, keys(var.migration.secrets))
   kms_key_arn        = aws_kms_key.this.arn
   log_retention_days = var.log_retention_days
   # A migration that is half way is not to be killed at once: each revision is a transaction of its own.

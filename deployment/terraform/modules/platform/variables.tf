@@ -97,3 +97,9 @@ variable "extra_secrets" {
   default     = {}
   nullable    = false
 }
+
+variable "database_authorities" {
+  description = "Where images keep the bundle of authorities that the database's certificate is verified against, a path; null encrypts without verifying."
+  type        = string
+  default     = null
+}

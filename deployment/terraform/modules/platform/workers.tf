@@ -8,9 +8,9 @@ locals {
       HEADRACE_CACHE_BACKEND = "redis"
       # The collector beside the program reads it; nothing else can.
       HEADRACE_METRICS_HOST = "127.0.0.1"
-      # The driver's own variable: no connection without TLS, not even to a server that would allow it.
-      PGSSLMODE = "require"
     },
+    # The driver's own variables: no connection without TLS, not even to a server that would allow it.
+    var.database_authorities == null ? { PGSSLMODE = "require" } : { PGSSLMODE = "verify-full", PGSSLROOTCERT = var.database_authorities },
     var.shared_settings,
   )
   clients = merge({ for name, worker in module.service : name => worker.security_group_id }, { migrate = aws_security_group.migrate.id })
@@ -45,6 +45,7 @@ module "service" {
   memory                = each.value.memory
   environment           = merge(local.shared, { HEADRACE_STOP_WINDOW = "${each.value.stop_timeout_seconds}s" }, lookup(var.settings, each.key, {}))
   secrets               = local.secrets[each.key]
+  required_variables    = concat(each.value.required_variables, keys(each.value.secrets))
   kms_key_arn           = aws_kms_key.this.arn
   log_retention_days    = var.log_retention_days
   stop_timeout_seconds  = each.value.stop_timeout_seconds

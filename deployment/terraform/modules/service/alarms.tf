@@ -27,7 +27,7 @@ resource "aws_cloudwatch_metric_alarm" "running_below_desired" {
         metric_name = metric_query.value
         stat        = "Average"
         period      = 60
-        dimensions  = { ClusterName = var.cluster_name, ServiceName = local.service_name }
+        dimensions  = { ClusterName = var.cluster_name, ServiceName = aws_ecs_service.this.name }
       }
     }
   }

@@ -19,6 +19,7 @@ module "task" {
   memory               = var.memory
   environment          = var.environment
   secrets              = var.secrets
+  required_variables   = var.required_variables
   kms_key_arn          = var.kms_key_arn
   log_retention_days   = var.log_retention_days
   stop_timeout_seconds = var.stop_timeout_seconds
@@ -42,46 +43,12 @@ resource "aws_vpc_security_group_egress_rule" "all" {
   ip_protocol       = "-1"
 }
 
-# The count has one owner: Terraform here, the scaling policy in `scaled`. One of the two exists.
-resource "aws_ecs_service" "fixed" {
-  count = var.autoscaling_enabled ? 0 : 1
-
-  name                               = var.name
-  cluster                            = var.cluster_arn
-  task_definition                    = module.task.task_definition_arn
-  desired_count                      = var.desired_count
-  deployment_minimum_healthy_percent = 0
-  deployment_maximum_percent         = 100
-  availability_zone_rebalancing      = "DISABLED"
-  enable_execute_command             = false
-  propagate_tags                     = "SERVICE"
-  wait_for_steady_state              = var.wait_for_steady_state
-
-  capacity_provider_strategy {
-    capacity_provider = var.capacity_provider
-    weight            = 1
-  }
-
-  deployment_circuit_breaker {
-    enable   = true
-    rollback = true
-  }
-
-  network_configuration {
-    subnets          = var.subnet_ids
-    security_groups  = [aws_security_group.this.id]
-    assign_public_ip = false
-  }
-}
-
-resource "aws_ecs_service" "scaled" {
-  count = var.autoscaling_enabled ? 1 : 0
-
-  # Another name, so that turning the switch can start the one before the other has drained.
-  name                               = "${var.name}-scaled"
-  cluster                            = var.cluster_arn
-  task_definition                    = module.task.task_definition_arn
-  desired_count                      = var.scaling.min_tasks
+resource "aws_ecs_service" "this" {
+  name            = var.name
+  cluster         = var.cluster_arn
+  task_definition = module.task.task_definition_arn
+  # Where it begins; from then on the count is for what scaling.tf makes to decide.
+  desired_count                      = local.tasks.min
   deployment_minimum_healthy_percent = 0
   deployment_maximum_percent         = 100
   availability_zone_rebalancing      = "DISABLED"

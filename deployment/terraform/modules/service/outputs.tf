@@ -5,7 +5,7 @@ output "security_group_id" {
 
 output "service_name" {
   description = "The service's name in its cluster."
-  value       = local.service_name
+  value       = aws_ecs_service.this.name
 }
 
 output "log_group_name" {

@@ -72,6 +72,12 @@ variable "secrets" {
   nullable    = false
 }
 
+variable "required_variables" {
+  description = "Variables that the program cannot start without; the module `task` refuses when one is not told."
+  type        = list(string)
+  nullable    = false
+}
+
 variable "kms_key_arn" {
   description = "The environment's key; encrypts the logs and the secrets."
   type        = string

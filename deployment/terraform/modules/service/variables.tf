@@ -34,7 +34,7 @@ variable "alarm_topic_arn" {
 }
 
 variable "desired_count" {
-  description = "How many tasks run while nothing scales them; 0 pauses the worker."
+  description = "How many tasks run while nothing scales them, within a minute of the apply; 0 pauses the worker."
   type        = number
   nullable    = false
 
@@ -45,7 +45,7 @@ variable "desired_count" {
 }
 
 variable "autoscaling_enabled" {
-  description = "Whether the scaling policy owns the number of tasks; turning it replaces the service by its twin."
+  description = "Whether the number of tasks follows the CPU; the service stays the same one."
   type        = bool
   nullable    = false
 }

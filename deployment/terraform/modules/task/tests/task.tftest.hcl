@@ -17,6 +17,7 @@ variables {
   memory               = 512
   environment          = { HEADRACE_ENVIRONMENT = "staging" }
   secrets              = { HEADRACE_DATABASE_URL = "arn:aws:secretsmanager:eu-central-1:111111111111:secret:database_url" }
+  required_variables   = ["HEADRACE_DATABASE_URL", "HEADRACE_ENVIRONMENT"]
   kms_key_arn          = "arn:aws:kms:eu-central-1:111111111111:key/1"
   log_retention_days   = 30
   stop_timeout_seconds = 30
@@ -153,4 +154,14 @@ run "a_program_that_serves_nothing_gets_no_collector_and_no_right" {
     condition     = length(jsondecode(aws_ecs_task_definition.this.container_definitions)) == 1 && length(aws_iam_role_policy.task) == 0
     error_message = "Expected one container, and a role that may nothing."
   }
+}
+
+run "a_program_that_is_not_told_what_it_needs_is_refused" {
+  command = plan
+
+  variables {
+    required_variables = ["HEADRACE_DATABASE_URL", "HEADRACE_CARRIER"]
+  }
+
+  expect_failures = [aws_ecs_task_definition.this]
 }

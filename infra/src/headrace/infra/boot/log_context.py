@@ -8,8 +8,8 @@ from types import MappingProxyType
 CONTEXT_FIELDS = ("request_id", "caused_by_request_id", "org_id", "item_id")
 """The identifiers, in the order in which they are shown."""
 
-_NOTHING: Mapping[str, str] = MappingProxyType({})
-_current: ContextVar[Mapping[str, str]] = ContextVar("headrace_log_context", default=_NOTHING)
+_NOTHING: Mapping[str, object] = MappingProxyType({})
+_current: ContextVar[Mapping[str, object]] = ContextVar("headrace_log_context", default=_NOTHING)
 
 
 @contextmanager
@@ -36,8 +36,9 @@ def log_context(
         "org_id": org_id,
         "item_id": item_id,
     }
-    known = {name: str(value) for name, value in given.items() if value is not None}
-    token = _current.set(MappingProxyType({**_current.get(), **known}))
+    # Most runs log no line: what they are is spelt out only for one that does.
+    known = {name: value for name, value in given.items() if value is not None}
+    token = _current.set({**_current.get(), **known})
     try:
         yield
     finally:
@@ -46,4 +47,4 @@ def log_context(
 
 def current_log_context() -> Mapping[str, str]:
     """The identifiers known here, by field; read-only."""
-    return _current.get()
+    return MappingProxyType({name: str(value) for name, value in _current.get().items()})

@@ -59,8 +59,8 @@ class _Identifiers(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         known = {**self._process, **current_log_context()}
         for name in (*self._process, *CONTEXT_FIELDS):
-            if not hasattr(record, name):
-                setattr(record, name, known.get(name))
+            value = getattr(record, name, known.get(name))
+            setattr(record, name, None if value is None else str(value))
         return True
 
 

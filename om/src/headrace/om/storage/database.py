@@ -77,6 +77,7 @@ class Database:
         self._options = options
         self._engines: dict[_EngineKey, AsyncEngine] = {}
         self._sessions: dict[_EngineKey, async_sessionmaker[AsyncSession]] = {}
+        self._is_closed = False
 
     def describe(self) -> str:
         """Return one line for the log that names every server and database, and no password."""
@@ -88,7 +89,8 @@ class Database:
         return "postgres " + ", ".join(sorted(url.render_as_string() for url in urls))
 
     async def close(self) -> None:
-        """Close every connection; safe to call twice."""
+        """Close every connection, for good; safe to call twice."""
+        self._is_closed = True
         engines, self._engines, self._sessions = list(self._engines.values()), {}, {}
         for engine in engines:
             await engine.dispose()
@@ -106,6 +108,7 @@ class Database:
             purpose: Which pool to take the connection from.
 
         Raises:
+            PreconditionFailed: `close` was called; nothing is opened again.
             Unavailable: No connection in time, or the database went away; nothing was committed.
             ValidationFailed: The database cannot hold a value; nothing was committed.
         """
@@ -158,6 +161,8 @@ class Database:
             await session.execute(text(self._settings_sql(org_id)))
 
     def _key(self, role: DatabaseRole, login: Login, purpose: Purpose) -> _EngineKey:
+        if self._is_closed:
+            raise PreconditionFailed("the database's connections are closed: this process is ending")
         url = self._options.urls.get((role, login))
         if url is None:
             raise PreconditionFailed(f"database_{login}_password is not set: this process has no {login} login")

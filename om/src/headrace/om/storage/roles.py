@@ -62,6 +62,7 @@ TABLE_ROLES: Final[Mapping[str, DatabaseRole]] = MappingProxyType(
         "work_items": DatabaseRole.QUEUE,
         "work_bundles": DatabaseRole.QUEUE,
         "work_controls": DatabaseRole.QUEUE,
+        "work_schedules": DatabaseRole.QUEUE,
     }
 )
 
@@ -79,5 +80,6 @@ TABLE_SCOPES: Final[Mapping[str, TenancyScope]] = MappingProxyType(
         "work_items": TenancyScope.ORG,
         "work_bundles": TenancyScope.ORG,
         "work_controls": TenancyScope.SYSTEM,
+        "work_schedules": TenancyScope.ORG,
     }
 )

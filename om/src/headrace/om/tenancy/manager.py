@@ -1,7 +1,7 @@
 """What tenancy promises, by reader: who needs a context, and who administers an org."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from uuid import UUID
 
@@ -54,11 +54,17 @@ class ContextTransitionsInterface(ABC):
         ...
 
     @abstractmethod
-    async def service_contexts(self, rctx: RequestContext) -> tuple[OpContext, ...]:
+    async def service_contexts(
+        self, rctx: RequestContext, among: Collection[UUID] | None = None
+    ) -> tuple[OpContext, ...]:
         """Return one context for each org that is not deleted: the platform's own, with the service role.
 
         An org without members is among them. Ordered by org id; empty where there is no org. Orgs made or
         deleted during the call may be in or out.
+
+        Args:
+            rctx: The pass.
+            among: Only of these orgs; None is of every one.
 
         Raises:
             Unavailable: The database did not answer.

@@ -55,3 +55,15 @@ class WorkBundleInWrongState(WorkException, PreconditionFailed):
     """An item of the bundle is claimed, which does not allow this; nothing was changed."""
 
     code: ClassVar[str] = "work_bundle_in_wrong_state"
+
+
+class WorkScheduleNotFound(WorkException, NotFound):
+    """No such schedule in this tenant."""
+
+    code: ClassVar[str] = "work_schedule_not_found"
+
+
+class WorkScheduleNameTaken(WorkException, Conflict):
+    """Another schedule of this tenant has the name; nothing was written."""
+
+    code: ClassVar[str] = "work_schedule_name_taken"

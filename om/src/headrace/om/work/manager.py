@@ -8,6 +8,7 @@ from uuid import UUID
 
 from headrace.om.context import OpContext, RequestContext
 from headrace.om.outbox.types.outbox_row import OutboxRow
+from headrace.om.work.schedules import WorkScheduleInterface
 from headrace.om.work.types.bundle import BundleFilter, WorkBundle
 from headrace.om.work.types.control import WorkControl, WorkControls
 from headrace.om.work.types.kinds import WorkKind
@@ -151,7 +152,8 @@ class WorkHolderInterface(ABC):
             item: As it was claimed.
             result: What the handler returned; the follow-ups of a `Done` go with it.
             then: At most 100 items that are enqueued in the same transaction: all of them, or none where the claim is
-                lost. One whose id or key is there already is left out.
+                lost. One whose id or key is there already is left out; of those that agree with each other one is
+                enqueued.
 
         Raises:
             ValidationFailed: A follow-up does not fit, named as `then[3].payload.x`; nothing was changed.
@@ -252,7 +254,7 @@ class WorkOperatorInterface(ABC):
 
     @abstractmethod
     async def get_status(self, ctx: OpContext) -> WorkStatusReport:
-        """Return counts by status, kind and lane, and how long the oldest due item has waited."""
+        """Return counts by status, kind and lane, how long the oldest due item has waited, and counts of bundles."""
         ...
 
     @abstractmethod
@@ -264,6 +266,18 @@ class WorkOperatorInterface(ABC):
         Raises:
             WorkItemNotFound: It is not in this tenant.
             WorkItemInWrongState: It is settled already, cancelled ones included.
+        """
+        ...
+
+    @abstractmethod
+    async def cancel_many(
+        self, ctx: OpContext, where: WorkFilter, limit: int, after: UUID | None = None
+    ) -> tuple[WorkItem, ...]:
+        """Cancel unsettled items as `cancel` does, newest first, from below `after` on, at most `limit` (1-1000).
+
+        Returns:
+            The items after it: cancelled, or claimed by somebody who is asked to stop. Fewer than `limit`: there are no
+            more.
         """
         ...
 
@@ -512,6 +526,7 @@ class WorkManagerInterface(
     WorkOperatorInterface,
     WorkBundleInterface,
     WorkControlInterface,
+    WorkScheduleInterface,
     WorkSweepInterface,
 ):
     """The work queue."""

@@ -24,6 +24,7 @@ class Image:
         stop_signal: What asks it to end; SIGTERM where nothing is said.
         has_healthcheck: Whether it says how to probe it.
         size_bytes: Of all its layers.
+        program: The name of the file that the entrypoint is, or leads to by links.
         interpreter: The Python that its program names in its first line.
     """
 
@@ -35,6 +36,7 @@ class Image:
     stop_signal: str
     has_healthcheck: bool
     size_bytes: int
+    program: str
     interpreter: str
 
     @classmethod
@@ -50,6 +52,7 @@ class Image:
         """
         config = document["Config"]
         entrypoint = tuple(config.get("Entrypoint") or ())
+        program = _program(entrypoint, root)
         return cls(
             id=document["Id"],
             entrypoint=entrypoint,
@@ -59,7 +62,8 @@ class Image:
             stop_signal=config.get("StopSignal") or "SIGTERM",
             has_healthcheck=bool(document.get("HealthCheck") or config.get("Healthcheck")),
             size_bytes=document["Size"],
-            interpreter=_interpreter(entrypoint, root),
+            program=program.name,
+            interpreter=_interpreter(entrypoint[0], program),
         )
 
 
@@ -93,14 +97,18 @@ def file_in(root: Path, path: str) -> Path:
     return root / place_in(root, path).relative_to("/")
 
 
-def _interpreter(entrypoint: tuple[str, ...], root: Path) -> str:
+def _program(entrypoint: tuple[str, ...], root: Path) -> Path:
     if not entrypoint or not entrypoint[0].startswith("/"):
         raise SmokeError(f"the entrypoint is {list(entrypoint)}, expected a program by its absolute path")
     program = file_in(root, entrypoint[0])
     if not program.is_file():
         raise SmokeError(f"the entrypoint {entrypoint[0]} is not in the image")
+    return program
+
+
+def _interpreter(entrypoint: str, program: Path) -> str:
     with program.open("rb") as file:
         first = file.readline(1000)
     if not first.startswith(b"#!") or b"python" not in first:
-        raise SmokeError(f"the entrypoint {entrypoint[0]} does not name a Python in its first line")
+        raise SmokeError(f"the entrypoint {entrypoint} does not name a Python in its first line")
     return first[2:].decode().split()[0]

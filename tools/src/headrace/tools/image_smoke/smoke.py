@@ -80,7 +80,7 @@ def judge_description(image: Image, declaration: ImageDeclaration, report: Repor
     worker = declaration.worker
     report.remark(f"{image.size_bytes / MEBIBYTE:.1f} MiB, {image.interpreter}")
     arguments, ports = ((), ()) if worker is None else (("serve",), (f"{worker.metrics_port}/tcp",))
-    report.expect("the entrypoint is its program", Path(image.entrypoint[0]).name, declaration.program)
+    report.expect("the entrypoint is its program", image.program, declaration.program)
     report.expect("it serves where nothing else is asked", (*image.entrypoint[1:], *image.command), arguments)
     report.expect("it runs as an ordinary account by number", image.user.partition(":")[0], ACCOUNT)
     report.expect("it shows the metrics port alone", image.ports, ports)

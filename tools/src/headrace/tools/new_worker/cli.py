@@ -103,11 +103,11 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="print the plan as a patch and write nothing")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of lines")
     parser.add_argument("--no-verify", action="store_true", help="leave out the fast gate (`make check`) at the end")
-    parser.add_argument("--root", type=Path, default=Path(), help="the working tree (default: here)")
+    parser.add_argument("--root", type=Path, help="the working tree (default: the one around here)")
 
 
 def _options(given: argparse.Namespace) -> Options:
-    return Options(root=given.root, is_dry_run=given.dry_run, verify=not given.no_verify)
+    return Options(root=given.root or Tree.around(Path.cwd()), is_dry_run=given.dry_run, verify=not given.no_verify)
 
 
 def _positional(given: argparse.Namespace, name: str, told: str, ask: Callable[[str], str] = input) -> str:

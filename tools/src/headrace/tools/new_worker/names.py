@@ -97,6 +97,10 @@ def _refuse_clash(name: str, others: Iterable[str], told: str) -> None:
             )
 
 
+def _counted(num_characters: int) -> str:
+    return "one character long" if num_characters == 1 else f"{num_characters} characters long"
+
+
 def _worker_path(name: str, _: Inventory) -> str | None:
     return f"{name!r} is a path: give the worker's name alone." if _is_path(name) else None
 
@@ -137,7 +141,7 @@ def _worker_hyphens(name: str, _: Inventory) -> str | None:
 def _worker_length(name: str, _: Inventory) -> str | None:
     if MIN_LENGTH <= len(name) <= MAX_WORKER_LENGTH:
         return None
-    return f"{name!r} has {len(name)} characters: a worker's name has {MIN_LENGTH} to {MAX_WORKER_LENGTH}."
+    return f"{name!r} is {_counted(len(name))}: a worker's name has {MIN_LENGTH} to {MAX_WORKER_LENGTH}."
 
 
 def _worker_kit(name: str, _: Inventory) -> str | None:
@@ -224,7 +228,7 @@ def _kind_underscores(kind: str, _: Inventory) -> str | None:
 def _kind_length(kind: str, _: Inventory) -> str | None:
     if MIN_LENGTH <= len(kind) <= MAX_KIND_LENGTH:
         return None
-    return f"{kind!r} has {len(kind)} characters: a kind has {MIN_LENGTH} to {MAX_KIND_LENGTH}."
+    return f"{kind!r} is {_counted(len(kind))}: a kind has {MIN_LENGTH} to {MAX_KIND_LENGTH}."
 
 
 def _kind_keyword(kind: str, _: Inventory) -> str | None:

@@ -39,6 +39,13 @@ class Tree:
             raise TreeError(f"{folder}/om/src must hold one folder with an `om` package in it; it has: {found}.")
         return cls(root=folder, root_package=packages[0])
 
+    @staticmethod
+    def around(folder: Path) -> Path:
+        """Return the working tree that a folder is in: the nearest that has an object model, or the folder itself."""
+        start = folder.resolve()
+        inside = (each for each in (start, *start.parents) if (each / "om" / "src").is_dir())
+        return next((each for each in inside if (each / "pyproject.toml").is_file()), start)
+
     def with_staged(self, staged: Mapping[PurePosixPath, str]) -> "Tree":
         """Return this tree as it will be once those files are written."""
         return replace(self, staged=staged)

@@ -61,7 +61,7 @@ def plan_worker(tree: Tree, arguments: WorkerArguments) -> PlannedWorker:
             draft.edit(edit.path, edit.apply)
         seen = tree.with_staged(draft.staged)
     files = formatted(tree, render_worker(request))
-    for path, text in {**files, **_manifest_file(arguments, request, files)}.items():
+    for path, text in {**files, **_manifest_file(tree, arguments, request, files)}.items():
         draft.create(path, text)
     for edit in worker_edits(request, seen):
         draft.edit(edit.path, edit.apply)
@@ -118,12 +118,17 @@ def _differing(made: WorkerArguments, asked: WorkerArguments) -> str:
 
 
 def _manifest_file(
-    arguments: WorkerArguments, request: WorkerRequest, files: Mapping[PurePosixPath, str]
+    tree: Tree, arguments: WorkerArguments, request: WorkerRequest, files: Mapping[PurePosixPath, str]
 ) -> dict[PurePosixPath, str]:
+    """Return the manifest; the one that is there stays, which tells what was written when the worker was made."""
+    path = manifest_path(request.worker_name)
+    made, text = Manifest.read(tree, request.worker_name), tree.read(path)
+    if made is not None and text is not None and made.arguments == arguments:
+        return {path: text}
     manifest = Manifest(
         generator_version=GENERATOR_VERSION,
         arguments=arguments,
         metrics_port=request.metrics_port,
-        files={str(path): hash_of(files[path].encode()) for path in sorted(files)},
+        files={str(each): hash_of(files[each].encode()) for each in sorted(files)},
     )
-    return {manifest_path(request.worker_name): manifest.text()}
+    return {path: manifest.text()}

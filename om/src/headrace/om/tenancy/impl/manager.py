@@ -1,8 +1,9 @@
 """The tenancy manager; the one module that builds a context above the request stage."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import override
 from uuid import UUID
 
@@ -83,8 +84,11 @@ class TenancyManagerImpl(TenancyManagerInterface):
         return tuple(_work_context(rctx, claim, principals[pair]) for claim, pair in zip(claims, pairs, strict=True))
 
     @override
-    async def service_contexts(self, rctx: RequestContext) -> tuple[OpContext, ...]:
-        return tuple(_service_context(rctx, org_id) for org_id in await all_ids(self._storage.read_live_orgs))
+    async def service_contexts(
+        self, rctx: RequestContext, among: Collection[UUID] | None = None
+    ) -> tuple[OpContext, ...]:
+        live = await all_ids(partial(self._storage.read_live_orgs, among=among))
+        return tuple(_service_context(rctx, org_id) for org_id in live)
 
     @override
     async def deleted_contexts(self, rctx: RequestContext, older_than: timedelta, limit: int) -> tuple[OpContext, ...]:

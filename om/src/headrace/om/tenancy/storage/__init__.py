@@ -1,7 +1,7 @@
 """Where tenancy's records are kept, by reader: for transitions, for the sweep, and for the manager."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from uuid import UUID
 
@@ -43,8 +43,10 @@ class PrincipalsStorageInterface(ABC):
         ...
 
     @abstractmethod
-    async def read_live_orgs(self, limit: int, after: UUID | None = None) -> tuple[UUID, ...]:
-        """Return the ids of orgs that are not deleted, in their order, beginning behind `after`.
+    async def read_live_orgs(
+        self, limit: int, after: UUID | None = None, *, among: Collection[UUID] | None = None
+    ) -> tuple[UUID, ...]:
+        """Return the ids of orgs that are not deleted, in their order, beginning behind `after`; of some only, or all.
 
         Takes no tenant: the sweep asks which tenants there are.
         """

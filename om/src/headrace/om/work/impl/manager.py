@@ -5,6 +5,7 @@ from headrace.om.work.impl.controlling import WorkControlImpl
 from headrace.om.work.impl.enqueue import WorkEnqueueImpl
 from headrace.om.work.impl.holding import WorkHolderImpl
 from headrace.om.work.impl.operating import WorkOperatorImpl
+from headrace.om.work.impl.scheduling import WorkScheduleImpl
 from headrace.om.work.impl.sweeping import WorkSweepImpl
 from headrace.om.work.manager import WorkManagerInterface
 
@@ -15,6 +16,7 @@ class WorkManagerImpl(
     WorkOperatorImpl,
     WorkBundleImpl,
     WorkControlImpl,
+    WorkScheduleImpl,
     WorkSweepImpl,
     WorkManagerInterface,
 ):

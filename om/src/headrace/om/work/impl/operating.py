@@ -1,7 +1,7 @@
 """What operators see and do."""
 
 from collections import Counter
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from datetime import timedelta
 from typing import override
 from uuid import UUID
@@ -46,10 +46,17 @@ class WorkOperatorImpl(WorkPart, WorkOperatorInterface):
     async def cancel(self, ctx: OpContext, item_id: UUID) -> WorkItem:
         ctx.require(Permission.WORK_OPERATE)
         item = await self._changed(ctx, item_id, self._storage.cancel_item(ctx.org_id, item_id), "cancelled")
-        if item.status is WorkStatus.CANCELLED:
-            self._let_others_in([item])
-            await self._tell([Ended.of(ctx.org_id, item, WorkStatus.CANCELLED)])
+        await self._after_cancels(ctx, [item])
         return item
+
+    @override
+    async def cancel_many(
+        self, ctx: OpContext, where: WorkFilter, limit: int, after: UUID | None = None
+    ) -> tuple[WorkItem, ...]:
+        ctx.require(Permission.WORK_OPERATE)
+        items = await self._storage.cancel_items(ctx.org_id, where, checked_limit(limit), after)
+        await self._after_cancels(ctx, items)
+        return items
 
     @override
     async def retry(self, ctx: OpContext, item_id: UUID) -> WorkItem:
@@ -99,6 +106,12 @@ class WorkOperatorImpl(WorkPart, WorkOperatorInterface):
             timeout=timeout,
             poll_interval=poll_interval,
         )
+
+    async def _after_cancels(self, ctx: OpContext, items: Sequence[WorkItem]) -> None:
+        """Wake who may begin now, and tell of the ends; of items that are only flagged there is nothing to tell yet."""
+        if ended := [item for item in items if item.status is WorkStatus.CANCELLED]:
+            self._let_others_in(ended)
+            await self._tell([Ended.of(ctx.org_id, item, WorkStatus.CANCELLED) for item in ended])
 
     async def _changed(self, ctx: OpContext, item_id: UUID, change: Awaitable[WorkItem | None], done: str) -> WorkItem:
         if (item := await change) is None:

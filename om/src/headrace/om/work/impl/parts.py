@@ -18,6 +18,7 @@ from headrace.om.paging import DEFAULT_SWEEP_LIMIT, MAX_PAGE
 from headrace.om.tenancy import TenancyManagerInterface
 from headrace.om.work.impl.news import Ended, WorkNews
 from headrace.om.work.rules import MAX_CRASHES
+from headrace.om.work.scheduling import DEFAULT_TICK_LIMIT
 from headrace.om.work.storage import WorkStorageInterface
 from headrace.om.work.types.bundle import BundleStatus
 from headrace.om.work.types.kinds import WorkKind
@@ -40,6 +41,7 @@ class WorkParts:
         on_dead_letter: Called once for each dead letter, for a metric; must not raise.
         max_crashes: Claims in a row that may end in a passed lease before an item becomes a dead letter; 1 or more.
         sweep_limit: Rows of one tenant that one call of the sweep moves at most; 1 or more.
+        tick_limit: Ticks of one schedule that one pass enqueues at most; 1 or more.
         tells_settlements: Whether settled batches are told of even where it is not known that somebody listens.
     """
 
@@ -51,6 +53,7 @@ class WorkParts:
     on_dead_letter: Callable[[WorkKind], None]
     max_crashes: int = MAX_CRASHES
     sweep_limit: int = DEFAULT_SWEEP_LIMIT
+    tick_limit: int = DEFAULT_TICK_LIMIT
     tells_settlements: bool = False
 
 
@@ -74,6 +77,7 @@ class WorkPart:
         self._on_dead_letter = parts.on_dead_letter
         self._max_crashes = parts.max_crashes
         self._sweep_limit = parts.sweep_limit
+        self._tick_limit = parts.tick_limit
 
     def _let_others_in(self, ends: Iterable[WorkItem | Settlement]) -> None:
         """Wake the lanes where an end may free what others wait for; who is not woken finds it at the next poll."""

@@ -64,9 +64,11 @@ class WorkSweepImpl(WorkPart, WorkSweepInterface):
 
     @override
     async def purge_orphaned(self, org_id: UUID, older_than: timedelta) -> int:
+        num_schedules = await self._storage.delete_schedules(org_id, self._sweep_limit)
         num_items = await self._storage.purge_items(org_id, older_than, self._sweep_limit)
         # The tenant is found by its items alone: with the last of them its bundles go too, however young they are.
-        return num_items + await self._storage.purge_bundles(org_id, timedelta(0), self._sweep_limit)
+        num_bundles = await self._storage.purge_bundles(org_id, timedelta(0), self._sweep_limit)
+        return num_schedules + num_items + num_bundles
 
     @override
     async def read_gauges(self, rctx: RequestContext) -> WorkGauges:

@@ -6,6 +6,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from headrace.om.storage.outcomes import InsertOutcome
+from headrace.om.work.storage.schedules import WorkScheduleStorageInterface
 from headrace.om.work.types.bundle import BundleFilter, WorkBundle
 from headrace.om.work.types.control import WorkControl, WorkControls
 from headrace.om.work.types.kinds import WorkKind
@@ -63,7 +64,7 @@ class WorkItemStorageInterface(ABC):
 
     @abstractmethod
     async def read_status(self, org_id: UUID) -> WorkStatusReport:
-        """Return counts by status, kind and lane, and the wait of the oldest due item."""
+        """Return counts by status, kind and lane, the wait of the oldest due item, and how many bundles there are."""
         ...
 
     @abstractmethod
@@ -72,6 +73,13 @@ class WorkItemStorageInterface(ABC):
 
         One that ends here counts in its bundle.
         """
+        ...
+
+    @abstractmethod
+    async def cancel_items(
+        self, org_id: UUID, where: WorkFilter, limit: int, after: UUID | None = None
+    ) -> tuple[WorkItem, ...]:
+        """Cancel or flag unsettled items as `cancel_item` does; return them, newest first, from below `after` on."""
         ...
 
     @abstractmethod
@@ -329,5 +337,6 @@ class WorkStorageInterface(
     WorkSweepStorageInterface,
     WorkBundleStorageInterface,
     WorkControlStorageInterface,
+    WorkScheduleStorageInterface,
 ):
     """The storage of the work queue."""

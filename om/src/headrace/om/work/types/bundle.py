@@ -7,6 +7,7 @@ from uuid import UUID
 from pydantic import AwareDatetime, Field
 
 from headrace.om.base import PROVENANCE_FIELDS, FrozenMapping, Identifiable, Platform, Trackable
+from headrace.om.paging import SoughtText
 from headrace.om.work.types.kinds import WorkKind
 
 
@@ -70,5 +71,5 @@ class BundleFilter(Platform):
     """Which bundles of a tenant; every field that is set narrows."""
 
     status: BundleStatus | None = None
-    kind: str | None = Field(default=None, max_length=100)
-    origin: str | None = Field(default=None, max_length=100)
+    kind: SoughtText | None = None
+    origin: SoughtText | None = None

@@ -3,9 +3,10 @@
 from datetime import timedelta
 from uuid import UUID
 
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime
 
 from headrace.om.base import Platform
+from headrace.om.paging import SoughtText
 from headrace.om.storage.outcomes import InsertOutcome
 from headrace.om.work.types.control import WorkPause
 from headrace.om.work.types.kinds import WorkKind
@@ -17,8 +18,8 @@ class WorkFilter(Platform):
 
     status: WorkStatus | None = None
     kind: WorkKind | None = None
-    lane: str | None = Field(default=None, max_length=100)
-    origin: str | None = Field(default=None, max_length=100)
+    lane: SoughtText | None = None
+    origin: SoughtText | None = None
     bundle_id: UUID | None = None
     started_before: AwareDatetime | None = None
     has_error: bool | None = None
@@ -39,6 +40,8 @@ class WorkStatusReport(Platform):
     counts: tuple[WorkCount, ...]
     oldest_waiting: timedelta | None
     """How long the oldest due item has waited; None where nothing is due."""
+    num_open_bundles: int = 0
+    num_settled_bundles: int = 0
     pauses: tuple[WorkPause, ...] = ()
     """What is paused and may be why: lanes, kinds, and the tenant itself; never another tenant."""
 

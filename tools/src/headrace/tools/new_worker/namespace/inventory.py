@@ -85,9 +85,9 @@ def _ownership(source: Source, own: set[PurePosixPath], tables: frozenset[str]) 
     modules = {module_name(path) for path in own if path.suffix == ".py" and _MIGRATIONS not in path.parents}
     alone = {name for name in modules if not any(name == each or name.startswith(f"{each}.") for each in packages)}
     roots = {
-        f"{root}.infra.topics": re.compile(r"(?:Topics\.)?(?:WORK|BUNDLE|Work|Bundle)\w*"),
+        f"{root}.infra.topics": re.compile(r"(?:Topics\.)?(?:WORK|BUNDLE|SCHEDULE|Work|Bundle|Schedule)\w*"),
         f"{root}.infra.cache": re.compile(r"CacheScope\.WORKER_\w*"),
-        f"{root}.om.context": re.compile(r"Permission\.WORK_\w*"),
+        f"{root}.om.context": re.compile(r"Permission\.(?:WORK|SCHEDULE)_\w*"),
     }
     return Ownership(packages | alone, roots, tables)
 

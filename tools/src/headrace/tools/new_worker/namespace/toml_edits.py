@@ -1,13 +1,13 @@
-"""An edit of lists of names in a TOML file: their layout and comments stay."""
+"""An edit of names in a TOML file: strings of lists, and keys of tables of strings; layout and comments stay."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Final, TypeGuard
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
-from tomlkit.items import AbstractTable, Array
+from tomlkit.items import AbstractTable, Array, InlineTable
 
 from headrace.tools.new_worker.edits import AlreadyThere, Cannot, Done, Edit, EditOutcome
 from headrace.tools.new_worker.namespace.grafting import pruned, slot_behind
@@ -15,15 +15,19 @@ from headrace.tools.new_worker.namespace.outline import Block, BlockKind, Item, 
 from headrace.tools.new_worker.namespace.parts import MisfitError, Part, framed
 from headrace.tools.new_worker.namespace.texts import Splice, spliced
 
-_TOKEN: Final = re.compile(r"""#[^\n]*|"((?:[^"\\]|\\.)*)"|'([^'\n]*)'""")
+_TEXT: Final = r"""(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
+_ELEMENT: Final = re.compile(rf"#[^\n]*|(?P<name>{_TEXT})")
+_PAIR: Final = re.compile(rf"(?P<name>{_TEXT}|[\w-]+)[ \t]*=[ \t]*{_TEXT}")
+_LINE: Final = re.compile(rf"(?:^[ \t]*#.*\n)*^[ \t]*{_PAIR.pattern}[ \t]*(?:#.*)?(?:\n|\Z)", re.MULTILINE)
+_HEADER: Final = re.compile(r"^[ \t]*\[.*\n", re.MULTILINE)
 
 type Change = Callable[[str, Block, Part], Sequence[Splice]]
 
 
 def entries_of(text: str, below: Path, is_wanted: Callable[[str], bool]) -> tuple[Part, ...]:
-    """Return the wanted strings of all lists below a table, in order."""
+    """Return the wanted strings of all lists, and the wanted keys of all tables, below a table, in order."""
     table = _at(tomlkit.parse(text), below)
-    return tuple(_wanted(table, below, is_wanted)) if isinstance(table, AbstractTable) else ()
+    return tuple(_wanted(text, table, below, is_wanted)) if isinstance(table, AbstractTable) else ()
 
 
 def toml_edit(path: PurePosixPath, entries: Sequence[Part]) -> Edit:
@@ -42,26 +46,39 @@ def _take(text: str, block: Block, entry: Part) -> Sequence[Splice]:
 
 
 def _outcome(path: PurePosixPath, text: str, entries: Sequence[Part], change: Change) -> EditOutcome:
+    changed = text
     try:
-        document = tomlkit.parse(text)
         for entry in entries:
-            _change_list(document, entry, change)
+            changed = _changed(changed, entry, change)
     except TOMLKitError as error:
         return Cannot(f"{path} is no valid TOML: {error}.")
     except MisfitError as misfit:
-        return Cannot(f"{path}: {misfit}. Give the list that form, or make this change by hand.")
-    changed = tomlkit.dumps(document)
+        return Cannot(f"{path}: {misfit}. Give it that form, or make this change by hand.")
     return Done(changed) if changed != text else AlreadyThere()
 
 
-def _change_list(document: tomlkit.TOMLDocument, entry: Part, change: Change) -> None:
+def _changed(text: str, entry: Part, change: Change) -> str:
     *tables, key = entry.path
-    table, array = _at(document, tuple(tables)), _at(document, entry.path)
-    if not (isinstance(table, AbstractTable) and isinstance(array, Array)):
-        raise MisfitError(f"it has no list {entry.place}, where `{entry.key}` belongs")
-    text = array.as_string()
-    if splices := change(text, _block_of(entry.path, text), entry):
-        table[key] = tomlkit.parse(f"list = {spliced(text, splices)}")["list"]
+    document = tomlkit.parse(text)
+    table, value = _at(document, tuple(tables)), _at(document, entry.path)
+    if entry.kind is BlockKind.STATEMENTS and isinstance(value, AbstractTable) and not isinstance(value, InlineTable):
+        return spliced(text, change(text, _lines_of(entry.path, text), entry))
+    if entry.kind is BlockKind.STATEMENTS or not (isinstance(table, AbstractTable) and _is_inline(value)):
+        raise MisfitError(f"it has no {_form(entry)} {entry.place}, where `{entry.key}` belongs")
+    within = value.as_string()
+    if splices := change(within, _block_of(entry.path, within), entry):
+        table[key] = tomlkit.parse(f"value = {spliced(within, splices)}")["value"]
+    return tomlkit.dumps(document)
+
+
+def _form(entry: Part) -> str:
+    if entry.kind is BlockKind.STATEMENTS:
+        return "table with a header"
+    return "list" if _PAIR.fullmatch(entry.code) is None else "table in braces"
+
+
+def _is_inline(value: object) -> TypeGuard[Array | InlineTable]:
+    return isinstance(value, Array | InlineTable)
 
 
 def _at(document: tomlkit.TOMLDocument, path: Path) -> object:
@@ -71,18 +88,45 @@ def _at(document: tomlkit.TOMLDocument, path: Path) -> object:
     return found
 
 
-def _wanted(table: AbstractTable, path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Part]:
+def _wanted(text: str, table: AbstractTable, path: Path, is_wanted: Callable[[str], bool]) -> Iterator[Part]:
+    lines = _lines_of(path, text)
+    yield from (framed(text, lines, item) for item in lines.items if is_wanted(item.key))
     for key, value in table.items():
-        if isinstance(value, AbstractTable):
-            yield from _wanted(value, (*path, key), is_wanted)
-        elif isinstance(value, Array):
-            text = value.as_string()
-            block = _block_of((*path, key), text)
-            yield from (framed(text, block, item) for item in block.items if is_wanted(item.key))
+        below = (*path, key)
+        if _is_inline(value):
+            within = value.as_string()
+            block = _block_of(below, within)
+            yield from (framed(within, block, item) for item in block.items if is_wanted(item.key))
+        elif isinstance(value, AbstractTable):
+            yield from _wanted(text, value, below, is_wanted)
 
 
 def _block_of(path: Path, text: str) -> Block:
-    """Return the strings of a list."""
-    tokens = [match for match in _TOKEN.finditer(text) if not match[0].startswith("#")]
-    items = tuple(Item(match[1] or match[2] or "", match.start(), match.end(), None) for match in tokens)
-    return Block(path, BlockKind.ELEMENTS, items, items[0].start if items else len(text) - 1)
+    """Return the strings of a list, or the keys of a table in braces."""
+    tokens = [match for match in (_PAIR if text.startswith("{") else _ELEMENT).finditer(text) if match["name"]]
+    items = tuple(Item(_name(match), match.start(), match.end(), None) for match in tokens)
+    # What was the only one leaves the blanks on both sides of it.
+    middle = len(text) // 2 if not text[1:-1].strip() else len(text) - 1
+    return Block(path, BlockKind.ELEMENTS, items, items[0].start if items else middle)
+
+
+def _lines_of(path: Path, text: str) -> Block:
+    """Return the keys of a table with a header, each with its line and the comment above it."""
+    headers = list(_HEADER.finditer(text))
+    start = next((match.end() for match in headers if _is_header(match[0], path)), len(text))
+    end = next((match.start() for match in headers if match.start() >= start), len(text))
+    items = tuple(Item(_name(match), match.start(), match.end(), None) for match in _LINE.finditer(text, start, end))
+    return Block(path, BlockKind.STATEMENTS, items, start)
+
+
+def _is_header(line: str, path: Path) -> bool:
+    """Tell whether a line is the header of the table of a path."""
+    try:
+        document = tomlkit.parse(line)
+    except TOMLKitError:
+        return False
+    return isinstance(found := _at(document, path), AbstractTable) and not found
+
+
+def _name(match: re.Match[str]) -> str:
+    return match["name"].strip("\"'")

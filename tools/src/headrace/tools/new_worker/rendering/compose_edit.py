@@ -1,11 +1,12 @@
 """The worker's service in the full compose file, between those of the other workers.
 
-Where it goes is read off the parsed file; what is written is the one block, so that everything else stays as it is.
+Where it goes is read off the parsed file; what is written is one line, so that everything else stays as it is, and so
+that the lines of two branches can stand beside each other: git merges this file by union (`.gitattributes`).
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
@@ -13,8 +14,6 @@ from ruamel.yaml.error import YAMLError
 
 from headrace.tools.new_worker.edits import AlreadyThere, Cannot, Done, EditOutcome
 from headrace.tools.new_worker.rendering.template_files import TEMPLATES, filled
-
-_BLANK: Final = "\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +23,12 @@ class _Service:
     Attributes:
         name: Its key.
         begins_at: Its first line, or that of the first comment directly above it.
-        line: Its first line.
         ends_at: The line below its last that says something.
         is_worker: Whether its image is built by the Dockerfile of its name.
     """
 
     name: str
     begins_at: int
-    line: int
     ends_at: int
     is_worker: bool
 
@@ -39,38 +36,36 @@ class _Service:
 def add_service(worker_name: str, metrics_port: int, text: str) -> EditOutcome:
     """Add the service in front of the first worker's whose name sorts behind it, else behind the last worker's."""
     services, lines = _services(text), text.splitlines(keepends=True)
-    block = _block(worker_name, metrics_port)
+    line = _line(worker_name, metrics_port, text)
     workers = [each for each in services if each.is_worker]
     if not workers or not text.endswith("\n"):
-        return _lost(block)
+        return _lost(line)
     if same := [each for each in services if each.name == worker_name]:
-        return AlreadyThere() if same[0].is_worker else _taken(worker_name, block)
-    after = [each for each in workers if each.name > worker_name]
-    if after:
-        return Done(_spliced(lines, after[0].begins_at, [block, _BLANK]))
-    return Done(_spliced(lines, workers[-1].ends_at, [_BLANK, block]))
+        return AlreadyThere() if same[0].is_worker else _taken(worker_name, line)
+    after = [each.begins_at for each in workers if each.name > worker_name]
+    at = after[0] if after else workers[-1].ends_at
+    return Done("".join((*lines[:at], line, *lines[at:])))
 
 
 def remove_service(worker_name: str, metrics_port: int, text: str) -> EditOutcome:
-    """Take the service out, with one of the blank lines around it, when it is as it was made."""
+    """Take the service out when it is as it was made."""
     services, lines = _services(text), text.splitlines(keepends=True)
-    block = _block(worker_name, metrics_port)
+    line = _line(worker_name, metrics_port, text)
     if not services:
-        return _lost(block)
+        return _lost(line)
     same = next((each for each in services if each.name == worker_name), None)
     if same is None:
         return AlreadyThere()
-    if "".join(lines[same.begins_at : same.ends_at]) != block:
+    if "".join(lines[same.begins_at : same.ends_at]) != line:
         return Cannot(f"The service {worker_name} was edited: keep what you need of it, and take it out by hand.")
-    has_blank_above = lines[same.begins_at - 1] == _BLANK
-    begin = same.begins_at - (1 if has_blank_above else 0)
-    end = same.ends_at + (0 if has_blank_above or lines[same.ends_at : same.ends_at + 1] != [_BLANK] else 1)
-    return Done("".join((*lines[:begin], *lines[end:])))
+    return Done("".join((*lines[: same.begins_at], *lines[same.ends_at :])))
 
 
-def _block(worker_name: str, metrics_port: int) -> str:
+def _line(worker_name: str, metrics_port: int, text: str) -> str:
+    """Return the service's line, with the line end that the file's last line has."""
     template = (TEMPLATES / "parts" / "compose_service.yml.jinja").read_text(encoding="utf-8")
-    return filled(template, {"worker_name": worker_name, "metrics_port": metrics_port})
+    line = filled(template, {"worker_name": worker_name, "metrics_port": metrics_port})
+    return line.replace("\n", "\r\n") if text.endswith("\r\n") else line
 
 
 def _services(text: str) -> tuple[_Service, ...]:
@@ -96,7 +91,6 @@ def _read(services: CommentedMap, lines: list[str]) -> Iterator[_Service]:
         yield _Service(
             name=str(name),
             begins_at=_first_comment(lines, line),
-            line=line,
             ends_at=_end(lines, line, column),
             is_worker=_dockerfile(service) == f"deployment/docker/{name}.Dockerfile",
         )
@@ -124,13 +118,9 @@ def _end(lines: list[str], line: int, column: int) -> int:
     return end
 
 
-def _spliced(lines: list[str], at: int, new: list[str]) -> str:
-    return "".join((*lines[:at], *new, *lines[at:]))
+def _taken(worker_name: str, line: str) -> Cannot:
+    return Cannot(f"There is a service {worker_name} that is no worker's: give it another name, then add\n{line}")
 
 
-def _taken(worker_name: str, block: str) -> Cannot:
-    return Cannot(f"There is a service {worker_name} that is no worker's: give it another name, then add\n{block}")
-
-
-def _lost(block: str) -> Cannot:
-    return Cannot(f"Expected `x-worker: &worker` and the services of workers in the file: add this to them\n{block}")
+def _lost(line: str) -> Cannot:
+    return Cannot(f"Expected `x-worker: &worker` and the services of workers in the file: add this to them\n{line}")

@@ -101,6 +101,7 @@ def _options(settings: WorkerSettings) -> ManagerOptions:
         principal_ttl=settings.principal_ttl,
         max_crashes=settings.max_crashes,
         sweep_limit=settings.sweep_limit,
+        tick_limit=settings.schedule_tick_limit,
         tells_settlements=settings.settlement_messages,
     )
 

@@ -97,14 +97,13 @@ class HeldClaim(Claim):
         return self.ctx.org_id, self._item.id
 
     @property
-    def identifiers(self) -> dict[str, str | None]:
+    def identifiers(self) -> dict[str, UUID | None]:
         """What every log line about the item carries; a line outside of its task takes it as `extra`."""
-        caused_by = self.ctx.caused_by_request_id
         return {
-            "request_id": str(self.ctx.request_id),
-            "caused_by_request_id": None if caused_by is None else str(caused_by),
-            "org_id": str(self.ctx.org_id),
-            "item_id": str(self._item.id),
+            "request_id": self.ctx.request_id,
+            "caused_by_request_id": self.ctx.caused_by_request_id,
+            "org_id": self.ctx.org_id,
+            "item_id": self._item.id,
         }
 
     @property

@@ -39,6 +39,7 @@ def work_loop_tasks[ContextT: HasWorkLoop](settings: WorkerSettings) -> tuple[Wo
         ("claim-loop", 0, lambda loop: loop.claiming),
         ("sweep", 0, lambda loop: loop.sweep),
         ("relay", 0, lambda loop: loop.relay),
+        ("schedules", 0, lambda loop: loop.schedules),
         ("settler", 1, lambda loop: loop.settling),
         ("overdue-items", 2, lambda loop: loop.overdue),
         ("lease-renewal", 2, lambda loop: loop.renewal),

@@ -55,6 +55,8 @@ class WorkerMetrics:
         # The hot path asks for the same few children again and again.
         self.handler_seconds = lru_cache(maxsize=None)(self._handler_seconds.labels)
         self.wait_seconds = lru_cache(maxsize=None)(self._wait_seconds.labels)
+        self._claims_of = lru_cache(maxsize=None)(self._claims.labels)
+        self._settlements_of = lru_cache(maxsize=None)(self._settlements.labels)
 
     def _define_process(self, registry: CollectorRegistry) -> None:
         self._process = Gauge("headrace_worker", "The worker's own numbers", ["what"], registry=registry)
@@ -88,12 +90,12 @@ class WorkerMetrics:
 
     def note_claimed(self, kind: WorkKind, waited: timedelta) -> None:
         """Count a claim, and how long the item had been available."""
-        self._claims.labels(kind).inc()
+        self._claims_of(kind).inc()
         self.wait_seconds(kind).observe(max(0.0, waited.total_seconds()))
 
     def note_settled(self, kind: WorkKind, outcome: Outcome) -> None:
         """Count a settlement that was written."""
-        self._settlements.labels(kind, outcome).inc()
+        self._settlements_of(kind, outcome).inc()
 
     def note_conflict(self, kind: WorkKind) -> None:
         """Count a settlement that came too late."""

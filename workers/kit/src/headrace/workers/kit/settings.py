@@ -12,6 +12,7 @@ from headrace.om.paging import DEFAULT_SWEEP_LIMIT
 from headrace.om.storage.settings import StorageSettings
 from headrace.om.tenancy.rules import DEFAULT_PRINCIPAL_TTL
 from headrace.om.work.rules import MAX_CRASHES
+from headrace.om.work.scheduling import DEFAULT_TICK_LIMIT
 from headrace.om.work.types.kinds import WorkKind
 from headrace.workers.kit.relations import refuse_bad_pairs
 
@@ -124,6 +125,15 @@ class WorkerSettings(StorageSettings):
     relay_interval: Annotated[
         Duration, within("5ms", "1h"), Field(description="The outbox is looked at this often when no wake-up comes.")
     ] = timedelta(seconds=1)
+    schedule_interval: Annotated[
+        Duration,
+        within("10ms", "1h"),
+        Field(description="Schedules are looked at at every tick, and this often at least; a new one is seen by then."),
+    ] = timedelta(seconds=5)
+    schedule_tick_limit: Annotated[
+        int,
+        Field(ge=1, le=10_000, description="Ticks of one schedule that one pass enqueues; of more the latest stay."),
+    ] = DEFAULT_TICK_LIMIT
     purge_interval: Annotated[
         Duration, within("0s", "30d"), Field(description="The sweep purges at most this often.")
     ] = timedelta(minutes=10)

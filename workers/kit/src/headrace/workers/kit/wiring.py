@@ -27,6 +27,7 @@ from headrace.workers.kit.relaying import RelayTask
 from headrace.workers.kit.renewal import InlineRenewal, LeaseRenewalTask, LeaseTimes, RenewalHost
 from headrace.workers.kit.renewal_thread import ThreadedRenewal
 from headrace.workers.kit.running import ItemRunner, RunLimits
+from headrace.workers.kit.scheduling import ScheduleTask
 from headrace.workers.kit.server import MetricsServerTask, watch_worker
 from headrace.workers.kit.settings import WorkerSettings
 from headrace.workers.kit.settling import SettlementQueue, Settler, SettlerLimits, SettlerTask
@@ -50,6 +51,7 @@ class WorkLoop:
     overdue: OverdueTask
     sweep: SweepTask
     relay: RelayTask
+    schedules: ScheduleTask
     server: MetricsServerTask
 
 
@@ -78,6 +80,7 @@ def build_work_loop(parts: WorkerParts, core: LoopCore, server: MetricsServerTas
         overdue=OverdueTask(settings.handler_overdue_limit, core),
         sweep=SweepTask(_sweep_plan(settings, app), _steps(parts), core),
         relay=RelayTask(app, managers.outbox, infra.topics, settings.relay_interval, core),
+        schedules=ScheduleTask(app, managers.work, settings.schedule_interval, core),
         server=server,
     )
 

@@ -1,6 +1,6 @@
 """Tenancy's storage in this process's memory."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import override
 from uuid import UUID
@@ -52,8 +52,11 @@ class TenancyStorageMemoryImpl(TenancyStorageInterface):
         return {pair: self._member(*pair) is not None for pair in pairs if self._is_live_org(pair[0])}
 
     @override
-    async def read_live_orgs(self, limit: int, after: UUID | None = None) -> tuple[UUID, ...]:
-        live = (org for org in self._orgs.values() if org.deleted_at is None)
+    async def read_live_orgs(
+        self, limit: int, after: UUID | None = None, *, among: Collection[UUID] | None = None
+    ) -> tuple[UUID, ...]:
+        asked = (org for org in self._orgs.values() if among is None or org.id in among)
+        live = (org for org in asked if org.deleted_at is None)
         return tuple(org.id for org in _page(live, limit, after))
 
     @override

@@ -1,6 +1,6 @@
 """Tenancy's storage over PostgreSQL."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import Final, override
 from uuid import UUID
@@ -83,8 +83,12 @@ class TenancyStoragePostgresImpl(TenancyStorageInterface):
         return {(row["org_id"], row["user_id"]): row["is_member"] for row in found}
 
     @override
-    async def read_live_orgs(self, limit: int, after: UUID | None = None) -> tuple[UUID, ...]:
+    async def read_live_orgs(
+        self, limit: int, after: UUID | None = None, *, among: Collection[UUID] | None = None
+    ) -> tuple[UUID, ...]:
         statement = select(OrgRow.id).where(OrgRow.deleted_at.is_(None)).order_by(OrgRow.id).limit(limit)
+        if among is not None:
+            statement = statement.where(OrgRow.id.in_(among))
         if after is not None:
             statement = statement.where(OrgRow.id > after)
         async with self._database.session_for(statement, org_id=EMPTY_UUID) as session:

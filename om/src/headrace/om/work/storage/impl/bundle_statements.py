@@ -53,6 +53,17 @@ READ_BUNDLES: Final = statement(
     """,
 )
 
+COUNT_BUNDLES: Final = statement(
+    "count_bundles",
+    # One pass over the tenant's bundles.
+    """
+    SELECT
+        count(*) FILTER (WHERE status = 'open') AS num_open_bundles,
+        count(*) FILTER (WHERE status = 'settled') AS num_settled_bundles
+    FROM queue.work_bundles WHERE org_id = $1
+    """,
+)
+
 DELETE_BUNDLE: Final = statement(
     "delete_bundle",
     # Locks items first and in the order of their ids, as everything does that counts. One that is claimed on its locked

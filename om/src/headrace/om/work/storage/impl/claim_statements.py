@@ -126,15 +126,15 @@ def walk(kinds: str, *, lowest: str, num_turns: str) -> str:
     """
 
 
-def _rows_of_one_kind(_kinds: str, skip: str, take: str) -> str:
+def _rows_of_one_kind(_kinds: str, besides: str, take: str) -> str:
     return f"""
         SELECT org_id, id FROM queue.work_items
-        WHERE {DUE} AND kind = ($2::text[])[1] AND turn = w.turn AND line = 0 AND available_at <= now()
-        ORDER BY {ORDER} OFFSET {skip} LIMIT {take} FOR UPDATE SKIP LOCKED
+        WHERE {DUE} AND kind = ($2::text[])[1] AND turn = w.turn AND line = 0 AND available_at <= now() AND {besides}
+        ORDER BY {ORDER} LIMIT {take} FOR UPDATE SKIP LOCKED
     """
 
 
-def _rows_of_kinds(kinds: str, skip: str, take: str) -> str:
+def _rows_of_kinds(kinds: str, besides: str, take: str) -> str:
     """Return the query for a turn's items where a worker has several kinds, by priority across them.
 
     For each priority in use from the highest down: the kinds that have it, the one that has waited longest first.
@@ -163,11 +163,14 @@ def _rows_of_kinds(kinds: str, skip: str, take: str) -> str:
         ) AS k
         CROSS JOIN LATERAL (
             SELECT org_id, id FROM queue.work_items
-            WHERE {level} AND priority = l.priority AND available_at <= now()
-            ORDER BY available_at, id LIMIT {skip} + {take} FOR UPDATE SKIP LOCKED
+            WHERE {level} AND priority = l.priority AND available_at <= now() AND {besides}
+            ORDER BY available_at, id LIMIT {take} FOR UPDATE SKIP LOCKED
         ) AS d
-        OFFSET {skip} LIMIT {take}
+        LIMIT {take}
     """
+
+
+NOT_SHARED: Final = "(org_id, id) NOT IN (SELECT org_id, id FROM shares)"
 
 
 @cache
@@ -206,7 +209,7 @@ def claim_statement(size: int, num_kinds: int) -> DriverStatement:
 
 
 type Rows = Callable[[str, str, str], str]
-"""Returns the query for a turn's items: from which kinds, how many to skip, how many to take."""
+"""Returns the query for a turn's items: from which kinds, on what condition besides, how many to take."""
 
 
 def _picked_one(kinds: str, rows: Rows, lowest: str) -> str:
@@ -221,7 +224,7 @@ def _picked_one(kinds: str, rows: Rows, lowest: str) -> str:
             LIMIT 1
         ),
         picked AS (
-            SELECT r.org_id, r.id FROM walk AS w CROSS JOIN LATERAL ({rows(kinds, "0", "$6")}) AS r LIMIT 1
+            SELECT r.org_id, r.id FROM walk AS w CROSS JOIN LATERAL ({rows(kinds, "TRUE", "$6")}) AS r LIMIT 1
         ),
         round_trip AS (
             SELECT w.turn AS served, w.turn IS NOT NULL AS is_cut FROM (SELECT) AS always LEFT JOIN walk AS w ON TRUE
@@ -235,13 +238,19 @@ def _picked_many(kinds: str, rows: Rows, lowest: str, size: int) -> str:
     return f"""
         {walk(kinds, lowest=lowest, num_turns="$6")},
         share AS MATERIALIZED (
-            SELECT ($6 + count(*) - 1) / greatest(count(*), 1) AS num, count(*) >= $6 AS is_cut FROM walk
+            -- Rounded down: rounded up, the first turns would take the shares of the last ones.
+            SELECT $6 / greatest(count(*), 1) AS num, count(*) >= $6 AS is_cut FROM walk
         ),
+        shares AS MATERIALIZED (
+            SELECT r.org_id, r.id FROM walk AS w CROSS JOIN LATERAL ({rows(kinds, "TRUE", share)}) AS r
+        ),
+        -- What is left over is told from the shares by name: an offset would count only those of them that the update,
+        -- which runs while this is read, has not got to.
         picked AS (
             SELECT p.org_id, p.id FROM (
-                SELECT r.org_id, r.id FROM walk AS w CROSS JOIN LATERAL ({rows(kinds, "0", share)}) AS r
+                SELECT org_id, id FROM shares
                 UNION ALL
-                SELECT r.org_id, r.id FROM walk AS w CROSS JOIN LATERAL ({rows(kinds, share, "$6")}) AS r
+                SELECT r.org_id, r.id FROM walk AS w CROSS JOIN LATERAL ({rows(kinds, NOT_SHARED, "$6")}) AS r
                 WHERE {share} < $6
                 LIMIT $6
             ) AS p

@@ -130,16 +130,19 @@ FAIL_ORPHANED: Final = statement(
     """,
 )
 
+AS_CANCELLED: Final = f"""
+    status = CASE WHEN i.status = 'queued' THEN 'cancelled' ELSE i.status END,
+    settled_at = CASE WHEN i.status = 'queued' THEN now() END,
+    cancel_requested_at = coalesce(i.cancel_requested_at, now()), updated_at = now(), updated_by = {PLATFORM}
+"""
+"""What a cancel sets: a queued item ends, a claimed one is flagged, and its holder learns it at the next renewal."""
+
 CANCEL_ITEM: Final = statement(
     "cancel_item",
-    # A queued item ends here; a claimed one is flagged, and its holder learns it at the next renewal.
+    # Reads the status on the row that it locks.
     f"""
     WITH asked AS (
-        UPDATE queue.work_items AS i SET
-            status = CASE WHEN status = 'queued' THEN 'cancelled' ELSE status END,
-            settled_at = CASE WHEN status = 'queued' THEN now() END,
-            cancel_requested_at = coalesce(cancel_requested_at, now()),
-            updated_at = now(), updated_by = {PLATFORM}
+        UPDATE queue.work_items AS i SET {AS_CANCELLED}
         WHERE org_id = $1 AND id = $2 AND status IN ('queued', 'claimed')
         RETURNING i.*
     ),

@@ -9,7 +9,7 @@ from typing import Final
 
 from headrace.om.storage.database import DriverStatement
 from headrace.om.work.storage.impl.counting import SETTLED, counting
-from headrace.om.work.storage.impl.ending_statements import AS_NEW
+from headrace.om.work.storage.impl.ending_statements import AS_CANCELLED, AS_NEW
 from headrace.om.work.storage.impl.statements import FIELDS, statement
 from headrace.om.work.types.queries import WorkFilter
 from headrace.om.work.types.work_item import WorkStatus
@@ -60,6 +60,34 @@ def read_settled(fields: tuple[str, ...], status: WorkStatus | None) -> DriverSt
         SELECT id, lane FROM queue.work_items
         WHERE org_id = $1 AND ($3::uuid IS NULL OR id < $3) {_narrowed(fields, status, settled=True)}
         ORDER BY id DESC LIMIT $2
+        """,
+    )
+
+
+@cache
+def cancel_items(fields: tuple[str, ...], status: WorkStatus | None) -> DriverStatement:
+    """Return the statement that cancels a page of unsettled items, newest first; locks go by id, upwards."""
+    return statement(
+        "cancel_items",
+        f"""
+        WITH page AS MATERIALIZED (
+            SELECT id FROM queue.work_items
+            WHERE org_id = $1 AND ($3::uuid IS NULL OR id < $3) {_narrowed(fields, status)}
+                AND status IN ('queued', 'claimed')
+            ORDER BY id DESC LIMIT $2
+        ),
+        before AS (
+            SELECT id FROM queue.work_items
+            WHERE org_id = $1 AND id IN (SELECT id FROM page) AND status IN ('queued', 'claimed')
+            ORDER BY id FOR UPDATE
+        ),
+        asked AS (
+            UPDATE queue.work_items AS i SET {AS_CANCELLED}
+            FROM before WHERE i.org_id = $1 AND i.id = before.id
+            RETURNING i.*
+        ),
+        {counting("asked")}
+        SELECT {FIELDS} FROM asked ORDER BY id DESC
         """,
     )
 

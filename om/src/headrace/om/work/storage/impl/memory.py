@@ -13,13 +13,16 @@ from headrace.om.work.storage import WorkStorageInterface
 from headrace.om.work.storage.impl.memory_bundles import WorkBundlesMemory
 from headrace.om.work.storage.impl.memory_claims import WorkClaimsMemory
 from headrace.om.work.storage.impl.memory_items import UNSETTLED, WorkItemsMemory, available_at
+from headrace.om.work.storage.impl.memory_schedules import WorkSchedulesMemory
 from headrace.om.work.types.bundle import BundleStatus
 from headrace.om.work.types.queries import WorkGauges
 from headrace.om.work.types.settlement import Outcome, Renewal, Renewed, Settled, Settlement
 from headrace.om.work.types.work_item import SETTLED_STATUSES, WorkItem, WorkStatus
 
 
-class WorkStorageMemoryImpl(WorkClaimsMemory, WorkItemsMemory, WorkBundlesMemory, WorkStorageInterface):
+class WorkStorageMemoryImpl(
+    WorkClaimsMemory, WorkItemsMemory, WorkBundlesMemory, WorkSchedulesMemory, WorkStorageInterface
+):
     """Holds rows by tenant and id; every method is one critical section, as a statement is."""
 
     @override
@@ -69,7 +72,9 @@ class WorkStorageMemoryImpl(WorkClaimsMemory, WorkItemsMemory, WorkBundlesMemory
 
     @override
     async def read_orgs(self, limit: int, after: UUID | None = None) -> tuple[UUID, ...]:
-        orgs = {org_id for table in (self._table.rows, self._table.bundles) for org_id, _ in table}
+        orgs = {
+            org_id for table in (self._table.rows, self._table.bundles, self._table.schedules) for org_id, _ in table
+        }
         return tuple(sorted(org_id for org_id in orgs if after is None or org_id > after)[:limit])
 
     @override

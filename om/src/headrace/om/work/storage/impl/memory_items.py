@@ -13,6 +13,7 @@ from headrace.om.work import rules
 from headrace.om.work.storage import WorkItemStorageInterface
 from headrace.om.work.storage.impl.item_columns import payload_json
 from headrace.om.work.storage.impl.memory_table import WorkTable
+from headrace.om.work.types.bundle import BundleStatus
 from headrace.om.work.types.queries import CreatedItem, RetriedItem, WorkCount, WorkFilter, WorkStatusReport
 from headrace.om.work.types.work_item import SETTLED_STATUSES, WorkItem, WorkStatus
 
@@ -67,24 +68,30 @@ class WorkItemsMemory(WorkMemoryPart, WorkItemStorageInterface):
     async def read_status(self, org_id: UUID) -> WorkStatusReport:
         items = self._table.of(org_id)
         counts = Counter((item.status, item.kind, item.lane) for item in items)
+        bundles = Counter(bundle.status for (owner, _), bundle in self._table.bundles.items() if owner == org_id)
         return WorkStatusReport(
             counts=tuple(
                 WorkCount(status=status, kind=kind, lane=lane, num_items=count)
                 for (status, kind, lane), count in sorted(counts.items())
             ),
             oldest_waiting=self._oldest_waiting(items),
+            num_open_bundles=bundles[BundleStatus.OPEN],
+            num_settled_bundles=bundles[BundleStatus.SETTLED],
         )
 
     @override
     async def cancel_item(self, org_id: UUID, item_id: UUID) -> WorkItem | None:
         async with self._lock:
             item = self._table.rows.get((org_id, item_id))
-            if item is None or item.status not in UNSETTLED:
-                return None
-            asked: dict[str, Any] = {"cancel_requested_at": item.cancel_requested_at or self._clock()}
-            if item.status is WorkStatus.QUEUED:
-                asked |= {"status": WorkStatus.CANCELLED, "settled_at": self._clock()}
-            return self._table.write(org_id, item, **asked)
+            return None if item is None or item.status not in UNSETTLED else self._cancel(org_id, item)
+
+    @override
+    async def cancel_items(
+        self, org_id: UUID, where: WorkFilter, limit: int, after: UUID | None = None
+    ) -> tuple[WorkItem, ...]:
+        async with self._lock:
+            page = [item for item in self._page(org_id, where, after) if item.status in UNSETTLED]
+            return tuple(self._cancel(org_id, item) for item in page[:limit])
 
     @override
     async def retry_item(self, org_id: UUID, item_id: UUID) -> WorkItem | None:
@@ -122,6 +129,13 @@ class WorkItemsMemory(WorkMemoryPart, WorkItemStorageInterface):
     def _page(self, org_id: UUID, where: WorkFilter, after: UUID | None = None) -> list[WorkItem]:
         items = (item for item in self._table.of(org_id) if (after is None or item.id < after) and matches(item, where))
         return sorted(items, key=lambda item: item.id, reverse=True)
+
+    def _cancel(self, org_id: UUID, item: WorkItem) -> WorkItem:
+        """End a queued item, or flag a claimed one."""
+        asked: dict[str, Any] = {"cancel_requested_at": item.cancel_requested_at or self._clock()}
+        if item.status is WorkStatus.QUEUED:
+            asked |= {"status": WorkStatus.CANCELLED, "settled_at": self._clock()}
+        return self._table.write(org_id, item, **asked)
 
     def _retry(self, org_id: UUID, item: WorkItem) -> WorkItem | None:
         """Queue a settled item again, unless one that has not settled agrees with it."""

@@ -12,6 +12,7 @@ from headrace.om.work.bundling import counted, follow_up_of
 from headrace.om.work.storage.impl.item_columns import payload_json
 from headrace.om.work.types.bundle import BundleStatus, WorkBundle
 from headrace.om.work.types.queries import CreatedItem
+from headrace.om.work.types.schedule import WorkSchedule
 from headrace.om.work.types.work_item import SETTLED_STATUSES, WorkItem, WorkStatus
 
 type Key = tuple[UUID, UUID]
@@ -20,11 +21,15 @@ type Key = tuple[UUID, UUID]
 
 @dataclass(slots=True)
 class WorkTable:
-    """Items and bundles by tenant and id. For one event loop; a storage's method is one critical section over it."""
+    """Items, bundles and schedules by tenant and id.
+
+    For one event loop; a storage's method is one critical section over it.
+    """
 
     clock: Clock
     rows: dict[Key, WorkItem] = field(default_factory=dict)
     bundles: dict[Key, WorkBundle] = field(default_factory=dict)
+    schedules: dict[Key, WorkSchedule] = field(default_factory=dict)
     settlements: dict[Key, UUID] = field(default_factory=dict)
     """Which settlement ended an item's last claim."""
     _keys: dict[tuple[UUID, str], UUID] = field(default_factory=dict)

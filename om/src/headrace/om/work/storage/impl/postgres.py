@@ -16,6 +16,7 @@ from headrace.om.work.storage.impl.postgres_base import CONTROL
 from headrace.om.work.storage.impl.postgres_bundles import WorkBundlesPostgres
 from headrace.om.work.storage.impl.postgres_claims import WorkClaimsPostgres
 from headrace.om.work.storage.impl.postgres_controls import WorkControlsPostgres
+from headrace.om.work.storage.impl.postgres_schedules import WorkSchedulesPostgres
 from headrace.om.work.storage.impl.postgres_settling import WorkSettlingPostgres
 from headrace.om.work.storage.impl.rows import item_of
 from headrace.om.work.types.queries import WorkGauges
@@ -24,7 +25,12 @@ from headrace.om.work.types.work_item import WorkItem
 
 
 class WorkStoragePostgresImpl(
-    WorkClaimsPostgres, WorkControlsPostgres, WorkBundlesPostgres, WorkSettlingPostgres, WorkStorageInterface
+    WorkClaimsPostgres,
+    WorkControlsPostgres,
+    WorkBundlesPostgres,
+    WorkSchedulesPostgres,
+    WorkSettlingPostgres,
+    WorkStorageInterface,
 ):
     """Claims, settlements, renewals and the sweep have connections of their own; operators take the main ones."""
 

@@ -175,4 +175,4 @@ class WorkClaimsPostgres(WorkPostgresPart, WorkClaimStorageInterface):
 
 def _claimed(rows: Sequence[asyncpg.Record]) -> tuple[ClaimedRow, ...]:
     taken = (row for row in rows if row["id"] is not None)
-    return tuple(ClaimedRow.model_construct(org_id=row["org_id"], item=item_of(row)) for row in taken)
+    return tuple(ClaimedRow.trusted({"org_id": row["org_id"], "item": item_of(row)}) for row in taken)

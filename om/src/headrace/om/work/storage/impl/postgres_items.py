@@ -14,6 +14,7 @@ from headrace.om.work.storage import WorkItemStorageInterface
 from headrace.om.work.storage.impl import ending_statements as ending
 from headrace.om.work.storage.impl import filtered_statements as filtered
 from headrace.om.work.storage.impl import statements as sql
+from headrace.om.work.storage.impl.bundle_statements import COUNT_BUNDLES
 from headrace.om.work.storage.impl.item_columns import insert_columns
 from headrace.om.work.storage.impl.postgres_base import WorkPostgresPart
 from headrace.om.work.storage.impl.rows import item_of
@@ -51,6 +52,22 @@ class Taken:
             there = self.hashes.get(item.unique_hash)
         return None if there is None else CreatedItem(outcome=InsertOutcome.KEY_EXISTS, item_id=there)
 
+    def sorted_out(self, items: Sequence[WorkItem]) -> tuple[list[WorkItem], dict[UUID, CreatedItem]]:
+        """Return the items that nothing is in the way of, and of the others what is: a row, or an earlier item."""
+        free: list[WorkItem] = []
+        reports: dict[UUID, CreatedItem] = {}
+        seen = Taken(self.ids, dict(self.keys), dict(self.hashes))
+        for item in items:
+            if (report := seen.report(item)) is not None:
+                reports[item.id] = report
+                continue
+            free.append(item)
+            if item.idempotency_key is not None:
+                seen.keys[item.idempotency_key] = item.id
+            if item.unique_hash is not None:
+                seen.hashes[item.unique_hash] = item.id
+        return free, reports
+
 
 class WorkItemsPostgres(WorkPostgresPart, WorkItemStorageInterface):
     """Each method one statement; a create looks closer at what did not go in."""
@@ -74,6 +91,15 @@ class WorkItemsPostgres(WorkPostgresPart, WorkItemStorageInterface):
         raise Unavailable("ids or keys of these items come and go; enqueue them again")
 
     async def _insert(self, org_id: UUID, items: Sequence[WorkItem]) -> dict[UUID, CreatedItem]:
+        if not _may_agree(items):
+            return await self._insert_free(org_id, items)
+        # The statement meets the indexes in an order of its own; which of these is the first is the caller's word.
+        free, reports = (await self._taken(org_id, items)).sorted_out(items)
+        inserted = await self._insert_free(org_id, free)
+        lost = {item.id for item in free} - inserted.keys()
+        return inserted | {item_id: each for item_id, each in reports.items() if each.item_id not in lost}
+
+    async def _insert_free(self, org_id: UUID, items: Sequence[WorkItem]) -> dict[UUID, CreatedItem]:
         columns = insert_columns(items, fair_share=self._fair_share)
         if any(item.unique_hash is not None and item.idempotency_key is not None for item in items):
             # No one order serves both indexes: two such batches may still meet in a circle, which breaks one of them.
@@ -113,11 +139,21 @@ class WorkItemsPostgres(WorkPostgresPart, WorkItemStorageInterface):
     async def read_status(self, org_id: UUID) -> WorkStatusReport:
         rows = await self._rows(sql.READ_COUNTS, org_id)
         waits = [row["oldest_waiting"] for row in rows if row["oldest_waiting"] is not None]
-        return WorkStatusReport(counts=tuple(_count_of(row) for row in rows), oldest_waiting=max(waits, default=None))
+        (bundles,) = await self._rows(COUNT_BUNDLES, org_id)
+        return WorkStatusReport(
+            counts=tuple(_count_of(row) for row in rows), oldest_waiting=max(waits, default=None), **bundles
+        )
 
     @override
     async def cancel_item(self, org_id: UUID, item_id: UUID) -> WorkItem | None:
         return _first(await self._rows(ending.CANCEL_ITEM, org_id, item_id))
+
+    @override
+    async def cancel_items(
+        self, org_id: UUID, where: WorkFilter, limit: int, after: UUID | None = None
+    ) -> tuple[WorkItem, ...]:
+        stmt = filtered.cancel_items(filtered.given(where), where.status)
+        return tuple(item_of(row) for row in await self._rows(stmt, org_id, limit, after, *filtered.values(where)))
 
     @override
     async def retry_item(self, org_id: UUID, item_id: UUID) -> WorkItem | None:
@@ -158,6 +194,13 @@ class WorkItemsPostgres(WorkPostgresPart, WorkItemStorageInterface):
 
 def _first(rows: list[asyncpg.Record]) -> WorkItem | None:
     return item_of(rows[0]) if rows else None
+
+
+def _may_agree(items: Sequence[WorkItem]) -> bool:
+    """Return whether some have keys, some are unique for something, and some of them agree in either."""
+    keys = [item.idempotency_key for item in items if item.idempotency_key is not None]
+    hashes = [item.unique_hash for item in items if item.unique_hash is not None]
+    return bool(keys and hashes) and len(keys) + len(hashes) > len({*keys}) + len({*hashes})
 
 
 def _count_of(row: asyncpg.Record) -> WorkCount:

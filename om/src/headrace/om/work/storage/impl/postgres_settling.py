@@ -38,7 +38,7 @@ class WorkSettlingPostgres(WorkPostgresPart):
             return {}
         items = {each.claim_token: each.item_id for _, each in settlements}
         rows = await self._rows_of(ending.SETTLE_BATCH, scope, *settle_columns(settlements))
-        return {row["token"]: Settled(item_id=items[row["token"]], status=WorkStatus(row["status"])) for row in rows}
+        return {row["token"]: _settled(items[row["token"]], row["status"]) for row in rows}
 
     async def _settle_counted(self, scope: UUID, settlements: Sequence[Owned]) -> dict[UUID, Settled]:
         if not settlements:
@@ -88,3 +88,7 @@ def settle_columns(settlements: Sequence[Owned]) -> tuple[list[Any], ...]:
 
 def _is_plain(settlement: Settlement) -> bool:
     return settlement.bundle_id is None and not settlement.then
+
+
+def _settled(item_id: UUID, status: str) -> Settled:
+    return Settled.trusted({"item_id": item_id, "status": WorkStatus(status), "settled_bundle_id": None})

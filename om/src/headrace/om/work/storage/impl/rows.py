@@ -1,4 +1,4 @@
-"""From rows of `queue.work_items` and `queue.work_bundles` to items and bundles: the one place that knows both."""
+"""From rows of the queue's tables to items, bundles and schedules: the one place that knows both."""
 
 import json
 from collections.abc import Mapping
@@ -7,24 +7,27 @@ from typing import Any, Final
 from headrace.om.base import FrozenMapping
 from headrace.om.work.types.bundle import BundleStatus, FollowUp, WorkBundle
 from headrace.om.work.types.kinds import WorkKind
+from headrace.om.work.types.schedule import MissedTicks, Overlap, WorkSchedule
 from headrace.om.work.types.work_item import WorkItem, WorkStatus
 
 TAKEN_AS_THEY_ARE: Final = tuple(
     name for name in WorkItem.model_fields if name not in {"kind", "status", "payload", "result", "unique_for"}
 )
 BUNDLE_TAKEN: Final = tuple(name for name in WorkBundle.model_fields if name not in {"status", "on_settled"})
+SCHEDULE_TAKEN: Final = tuple(
+    name for name in WorkSchedule.model_fields if name not in {"kind", "payload", "missed", "overlap"}
+)
 
 
 def item_of(row: Mapping[str, Any]) -> WorkItem:
     """Return the item that a row holds; it was validated when it was written, so it is not validated again."""
-    return WorkItem.model_construct(
-        kind=WorkKind.read(row["kind"]),
-        status=WorkStatus(row["status"]),
-        payload=FrozenMapping(json.loads(row["payload"])),
-        result=None if row["result"] is None else json.loads(row["result"]),
-        unique_for=None if row["unique_for"] is None else tuple(row["unique_for"]),
-        **{name: row[name] for name in TAKEN_AS_THEY_ARE},
-    )
+    values = {name: row[name] for name in TAKEN_AS_THEY_ARE}
+    values["kind"] = WorkKind.read(row["kind"])
+    values["status"] = WorkStatus(row["status"])
+    values["payload"] = FrozenMapping(json.loads(row["payload"]))
+    values["result"] = None if row["result"] is None else json.loads(row["result"])
+    values["unique_for"] = None if row["unique_for"] is None else tuple(row["unique_for"])
+    return WorkItem.trusted(values)
 
 
 def bundle_of(row: Mapping[str, Any]) -> WorkBundle:
@@ -34,6 +37,17 @@ def bundle_of(row: Mapping[str, Any]) -> WorkBundle:
         status=BundleStatus(row["status"]),
         on_settled=None if wanted is None else _follow_up(wanted),
         **{name: row[name] for name in BUNDLE_TAKEN},
+    )
+
+
+def schedule_of(row: Mapping[str, Any]) -> WorkSchedule:
+    """Return the schedule that a row holds, not validated again either."""
+    return WorkSchedule.model_construct(
+        kind=WorkKind.read(row["kind"]),
+        payload=FrozenMapping(json.loads(row["payload"])),
+        missed=MissedTicks(row["missed"]),
+        overlap=Overlap(row["overlap"]),
+        **{name: row[name] for name in SCHEDULE_TAKEN},
     )
 
 

@@ -31,8 +31,8 @@ def statement(name: str, sql: str) -> DriverStatement:
 CREATE_ITEMS: Final = statement(
     "create_items",
     # Sorted by uniqueness, then by key, and by id where there is neither: the one order in which any two enqueues meet
-    # the unique indexes, so that they do not wait for each other in a circle. Of two that meet, the first in the
-    # caller's order stays.
+    # the unique indexes, so that they do not wait for each other in a circle. Of two that agree in one of the two, and
+    # have nothing of the other, the first in the caller's order stays; the caller sees to the rest.
     f"""
     INSERT INTO queue.work_items ({INSERTED_NAMES})
     SELECT $1, {written("$1")}
@@ -104,15 +104,15 @@ READ_STALE_ORGS: Final = statement(
 
 
 def _next_org(after: str) -> str:
-    """Return the query for the tenant that comes next, of those with items and of those with bundles."""
-    tables = ("work_items", "work_bundles")
+    """Return the query for the tenant that comes next, of those with items, with bundles or with schedules."""
+    tables = ("work_items", "work_bundles", "work_schedules")
     nearest = (f"(SELECT org_id FROM queue.{each} WHERE org_id > {after} ORDER BY org_id LIMIT 1)" for each in tables)
     return " UNION ALL ".join(nearest)
 
 
 READ_ORGS: Final = statement(
     "read_orgs",
-    # Walks from tenant to tenant down both primary keys, a descent each, so that no tenant's rows are read.
+    # Walks from tenant to tenant down each primary key, a descent each, so that no tenant's rows are read.
     f"""
     WITH RECURSIVE tenants (org_id, position) AS (
         (SELECT org_id, 1 FROM ({_next_org("$2::uuid")}) AS first ORDER BY org_id LIMIT 1)

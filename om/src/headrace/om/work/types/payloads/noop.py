@@ -13,4 +13,4 @@ class NoopPayload(WorkPayload):
 
     kind: ClassVar[WorkKind] = WorkKind.NOOP
 
-    note: str = Field(default="", max_length=1000)
+    note: str = Field(default="", max_length=200_000)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, override
 import typer
 from typer.core import TyperGroup
 
-from headrace.workers.console.cli import migrate, seed, status, webhooks, work, worker
+from headrace.workers.console.cli import migrate, schedules, seed, status, webhooks, work, worker
 from headrace.workers.console.cli.entry import mute_logs
 from headrace.workers.console.cli.refusals import ExitCode, Refusal, help_of, refusal_of
 from headrace.workers.console.cli.screen import ReaderGone, json_text, write
@@ -54,7 +54,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for module in (migrate, seed, status, work, webhooks, worker):
+for module in (migrate, seed, status, work, schedules, webhooks, worker):
     module.register(app)
 
 
