@@ -28,6 +28,7 @@ if ! command -v nix-instantiate >/dev/null; then
     exit 1
 fi
 scripts/nix-unit.sh
+scripts/nix.sh --takes-folder
 if scripts/nix.sh --has-lab; then
     how="the offline lab"
 elif reaches_inputs; then

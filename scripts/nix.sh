@@ -2,7 +2,7 @@
 # Nix for this tree: nix.sh build .#worker-image, nix.sh flake check, nix.sh run .#new-worker -- ...
 # Where an offline lab is set up (in $NIX_LAB, or nix-lab in the cache folder), the flake's inputs come from there, so that
 # everything is evaluated and built on a machine that reaches no binary cache; else this is plain nix.
-# `nix.sh --has-lab` says whether there is one.
+# `nix.sh --has-lab` says whether there is one, `nix.sh --takes-folder` whether Nix can evaluate a flake in this folder.
 set -euo pipefail
 
 lab="${NIX_LAB:-${XDG_CACHE_HOME:-$HOME/.cache}/nix-lab}"
@@ -18,11 +18,28 @@ sandbox_paths() {
     printf '%s' "/usr /bin=/usr/bin /lib=/usr/lib /lib64=/usr/lib64 /etc/alternatives /etc/ssl $python"
 }
 
-main() {
-    if [ "${1:-}" = --has-lab ]; then
-        has_lab
+# A flake's folder becomes a URL, and older ones (Nix 2.8 among them) do not quote a space in it.
+takes_folder() {
+    case "$PWD" in *[[:space:]]*) ;; *) return ;; esac
+    if nix --extra-experimental-features "nix-command flakes" flake metadata . --no-write-lock-file >/dev/null 2>&1; then
         return
     fi
+    echo "nix.sh: this Nix evaluates no flake in a folder whose path has a space: $PWD; move the tree" >&2
+    return 1
+}
+
+main() {
+    case "${1:-}" in
+    --has-lab)
+        has_lab
+        return
+        ;;
+    --takes-folder)
+        takes_folder
+        return
+        ;;
+    esac
+    takes_folder
     local command=("$1")
     shift
     case "${command[0]}" in flake | store | derivation | path-info)

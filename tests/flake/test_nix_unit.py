@@ -1,8 +1,10 @@
 """The checks that an evaluator alone can make find what is planted."""
 
+from pathlib import Path
+
 import pytest
 
-from tests.flake.tree import TreeCopy
+from tests.flake.tree import TreeCopy, copy_repository
 
 pytestmark = pytest.mark.nix
 
@@ -47,3 +49,18 @@ def test_the_worker_is_named_when_it_is_not_locked(tree: TreeCopy) -> None:
     done = tree.run("scripts/nix-unit.sh")
     assert done.returncode != 0
     assert "The worker workers/maintenance is not locked" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("status", "said"), [(0, ""), (1, "this Nix evaluates no flake in a folder whose path has a space")]
+)
+def test_the_folder_is_named_when_nix_cannot_take_its_space(tmp_path: Path, status: int, said: str) -> None:
+    tree = copy_repository(tmp_path / "a tree")
+    nix = tmp_path / "bin" / "nix"
+    nix.parent.mkdir()
+    nix.write_text(f"#!/bin/sh\nexit {status}\n")
+    nix.chmod(0o755)
+    done = tree.run("env", f"PATH={nix.parent}:/usr/bin:/bin", "scripts/nix.sh", "--takes-folder")
+    assert done.returncode == status
+    assert said in done.stdout
+    assert (str(tree.root) in done.stdout) == bool(status)
