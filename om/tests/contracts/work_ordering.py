@@ -167,6 +167,21 @@ class OrderCases(WorkStorageCases):
         assert await storage.claim_batch("other", BOTH_KINDS, "worker-1", LEASE, 10) == ()
         assert len(await storage.claim_batch(LANE, BOTH_KINDS, "worker-1", LEASE, 10)) == 1
 
+    async def test_a_head_keeps_its_place_where_nobody_has_claimed_since_it_became_due(
+        self, storage: WorkStorageInterface, org_id: UUID
+    ) -> None:
+        soon = await storage.read_clock() + timedelta(milliseconds=50)
+        head = await self.put(storage, org_id, ordering_key=KEY, lane="other", available_at=soon)
+        async with asyncio.timeout(10):
+            while await storage.read_clock() <= soon:  # noqa: ASYNC110 - the storage's clock tells of no event
+                await asyncio.sleep(0.01)
+        later = await self.put(storage, org_id, ordering_key=KEY)
+        assert await self.taken(storage) == []
+        (row,) = await storage.claim_batch("other", KINDS, "worker-1", LEASE, 10)
+        assert row.item.id == head.id
+        await storage.write_item(org_id, rules.done(row.item, None))
+        assert await self.taken(storage) == [later.id]
+
     async def test_racing_claimers_keep_the_order(
         self, storage: WorkStorageInterface, org_id: UUID, other_org: UUID
     ) -> None:

@@ -70,14 +70,7 @@ def _hold_order(world: World, items: Iterable[Expected]) -> None:
     for item in items:
         if item.asked.ordering_key is not None:
             head = head_of(world.model, item.org_id, item.asked.ordering_key)
-            _promise(ORDERED, head is item or _is_unmet(world, item, head), f"claimed {item} before {head}")
-
-
-def _is_unmet(world: World, item: Expected, head: Expected | None) -> bool:
-    """Return whether the head became due where nobody has claimed since, so that it does not stand in line yet."""
-    if head is None or head.has_begun or not head.asked.delay or head.row in world.met:
-        return False
-    return (head.asked.lane, head.asked.kind) != (item.asked.lane, item.asked.kind)
+            _promise(ORDERED, head is item, f"claimed {item} before {head}")
 
 
 def _hold_rates(world: World, items: Sequence[Expected]) -> None:

@@ -163,12 +163,15 @@ _HEAD: Final = f"""
     FROM (
         SELECT {_COLUMNS}, status, turn, lane, kind FROM queue.work_items
         WHERE org_id = f.org_id AND ordering_key = f.ordering_key AND ordering_key IS NOT NULL
-            AND status IN ('queued', 'claimed') AND (started_at IS NOT NULL OR turn IS NOT NULL)
+            AND status IN ('queued', 'claimed')
         ORDER BY (status <> 'claimed'), (started_at IS NULL), available_at, id LIMIT 1
     ) AS h
     WHERE h.status = 'queued' AND h.turn IS NOT NULL AND h.available_at <= now() AND h.lane = $1 AND h.kind = k.kind
 """
-"""The head of an ordering key, if it may be claimed: nobody of the key is claimed, and nobody who was begun waits."""
+"""The head of an ordering key, if it may be claimed: nobody of the key is claimed, and nobody who was begun waits.
+
+Who is not due comes last. A head that nobody has given a turn yet is one all the same, in whatever lane it is.
+"""
 
 _MEMBERS: Final = f"""
     SELECT i.org_id, i.id, i.priority, i.available_at, f.concurrency_key, x.room AS key_room

@@ -74,7 +74,7 @@ READ_HELD_BACK: Final = statement(
                 SELECT status = 'queued' AND turn IS NOT NULL AND available_at <= now() AS may_begin
                 FROM queue.work_items
                 WHERE org_id = o.org_id AND ordering_key = o.ordering_key AND ordering_key IS NOT NULL
-                    AND status IN ('queued', 'claimed') AND (started_at IS NOT NULL OR turn IS NOT NULL)
+                    AND status IN ('queued', 'claimed')
                 ORDER BY (status <> 'claimed'), (started_at IS NULL), available_at, id LIMIT 1
             ) AS h
         ) AS num_out_of_order
