@@ -160,7 +160,7 @@ def test_tree_is_found_from_any_folder_within(
 
 
 def test_tree_may_lie_behind_a_name_that_shells_and_urls_quote(repository: Path) -> None:
-    odd = repository.rename(repository.with_name("ein Baum, 'größer' & \"#1\" %2F"))
+    odd = repository.rename(repository.with_name("a tree, 'größer' & \"#1\" %2F"))
     before = state_of(odd)
     assert make(odd, *SAMPLE, "--container") == 0
     assert remove(odd, "sample-notifier") == 0
