@@ -30,8 +30,12 @@ MAX_TRANSIENT_TRIES: Final = 3
 """How often a control statement is tried, each time in a new transaction, before it is given up."""
 
 
-PLAN_ONCE: Final = {"plan_cache_mode": "force_generic_plan"}
-"""Control statements are written so that one plan serves any parameters: planning a claim takes longer than it."""
+CONTROL_PLANS: Final = {"plan_cache_mode": "force_generic_plan", "enable_bitmapscan": "off"}
+"""Control statements are written so that one plan serves any parameters: planning a claim takes longer than it.
+
+They walk indexes in order and stop at the first rows. A bitmap reads all of them first and sorts them, and costs as
+little where statistics, taken while nothing was due, say that there are none: a claim would then read every due item.
+"""
 
 
 class Purpose(StrEnum):
@@ -204,7 +208,7 @@ class Database:
             unnamed = {"statement_cache_size": 0, "prepared_statement_cache_size": 0}
             return common | unnamed | {"prepared_statement_name_func": lambda: f"__headrace_{uuid4().hex}__"}
         name = f"{self._options.application_name}/{key.purpose}"
-        planning = PLAN_ONCE if key.purpose is Purpose.CONTROL else {}
+        planning = CONTROL_PLANS if key.purpose is Purpose.CONTROL else {}
         scope = {TENANT_SETTING: str(EMPTY_UUID)} if key.login is Login.SYSTEM else {}
         settings = {"application_name": name[:63], **self._session_settings(), **planning, **scope}
         return common | {"server_settings": settings}
