@@ -18,6 +18,9 @@ _OWN_TEST: Final = re.compile(r"(?:test_)?work_\w+\.py")
 _TABLE: Final = re.compile(r'^ +__tablename__ = "(\w+)"$', re.MULTILINE)
 _MIGRATIONS: Final = PurePosixPath("om/migrations")
 _TESTS: Final = PurePosixPath("om/tests")
+_MACHINE: Final = _TESTS / "stateful"
+"""The state machine that drives the queue: every file of it speaks of nothing else."""
+
 _MAX_ROUNDS: Final = 20
 
 
@@ -38,7 +41,7 @@ def inventory_of(source: Source) -> Inventory:
     """Take stock: the folders and tables say what is the namespace's, the syntax says who depends on it."""
     packages = [path for name in _OWN_PACKAGES for path in source.files(source.om / name)]
     tables = frozenset(name for path in packages for name in _TABLE.findall(_text(source, path)))
-    tests = [path for path in source.files(_TESTS) if _OWN_TEST.fullmatch(path.name)]
+    tests = [path for path in source.files(_TESTS) if _OWN_TEST.fullmatch(path.name) or _MACHINE in path.parents]
     own = {*packages, *tests, *_wakeups(source), *_migrations(source, tables)}
     survey = _Survey(source, own, _ownership(source, own, tables))
     shared = survey.shares()
