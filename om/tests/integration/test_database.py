@@ -224,18 +224,6 @@ async def test_unavailable_says_which_setting_when_no_connection_becomes_free(
             await tenant_seen(database, ORG)
 
 
-async def test_control_statements_walk_indexes_by_one_plan_for_all_and_others_as_the_server_has_it(
-    database: Database,
-) -> None:
-    ask = DriverStatement("settings", DatabaseRole.QUEUE, "SELECT current_setting($1)")
-    seen: dict[Purpose, list[str]] = {}
-    for purpose in Purpose:
-        async with database.driver_for(ask, org_id=ORG, purpose=purpose) as connection:
-            names = ("plan_cache_mode", "enable_bitmapscan")
-            seen[purpose] = [(await connection.fetch(ask.sql, name))[0][0] for name in names]
-    assert seen == {Purpose.MAIN: ["auto", "on"], Purpose.CONTROL: ["force_generic_plan", "off"]}
-
-
 async def test_control_statements_have_connections_when_handlers_hold_all_others(
     database_options: DatabaseOptions,
 ) -> None:
