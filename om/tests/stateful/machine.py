@@ -3,7 +3,7 @@
 import os
 from typing import Final
 
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from om.tests.stateful.controlling import ControlSteps
@@ -35,23 +35,42 @@ def drive(ground: Ground, *, num_examples: int, num_steps: int, finds_faults: bo
         finds_faults: Whether a fault is planted: then it is a usual run in any case.
     """
     asked_for = None if finds_faults else os.environ.get(LONG_EXAMPLES)
-    phases = (Phase.generate,) if asked_for is None else (Phase.generate, Phase.shrink)
+    if asked_for is None:
+        run_state_machine_as_test(_machine_over(ground), settings=_settings(num_examples, num_steps, Phase.generate))
+    else:
+        more = settings(_settings(int(asked_for), num_steps, Phase.generate, Phase.shrink), derandomize=False)
+        run_state_machine_as_test(_machine_over(ground), settings=more)
 
+
+def drive_each(ground: Ground, *, num_examples: int, num_steps: int) -> None:
+    """Run the machine example by example, each by itself: over a ground whose time goes on, no two are quite alike.
+
+    Hypothesis takes it for a fault of the test when an example that it knows goes another way. A usual run has the same
+    seeds every time; `HEADRACE_TEST_EXAMPLES` asks for so many more.
+    """
+    for number in range(int(os.environ.get(LONG_EXAMPLES, num_examples))):
+        driven = seed(number)(_machine_over(ground))
+        alone = settings(_settings(1, num_steps, Phase.generate), derandomize=False)
+        run_state_machine_as_test(driven, settings=alone)
+
+
+def _machine_over(ground: Ground) -> type[QueueMachine]:
     class Driven(QueueMachine):
         def __init__(self) -> None:
             super().__init__(ground)
 
-    run_state_machine_as_test(
-        Driven,
-        settings=settings(
-            max_examples=int(asked_for or num_examples),
-            stateful_step_count=num_steps,
-            derandomize=asked_for is None,
-            database=None,
-            deadline=None,
-            print_blob=True,
-            phases=phases,
-            report_multiple_bugs=False,
-            suppress_health_check=list(HealthCheck),
-        ),
+    return Driven
+
+
+def _settings(num_examples: int, num_steps: int, *phases: Phase) -> settings:
+    return settings(
+        max_examples=num_examples,
+        stateful_step_count=num_steps,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        print_blob=True,
+        phases=phases,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
     )
