@@ -13,6 +13,9 @@ from headrace.tools.bench.peers.workloads import open_peer
 from headrace.tools.bench.programs import Program, running, wait_entered, wait_ready
 from headrace.tools.bench.queue import open_queue
 
+NUM_ITEMS = 12_000
+"""So many that neither of two workers has done all of them before the other one has looked."""
+
 PLAIN = PeerKind("plain-queue", (), "plain_queue", 400, "SELECT count(*) FROM plain_items", {})
 
 pytestmark = pytest.mark.processes
@@ -21,9 +24,9 @@ pytestmark = pytest.mark.processes
 @pytest.mark.timeout(120)
 async def test_real_workers_drain_what_waits(pytestconfig: pytest.Config) -> None:
     async with open_ground(pytestconfig.rootpath) as ground, open_queue(ground, num_orgs=2) as queue:
-        run = await drain(ground, queue, DrainPlan(1_000, num_processes=2, capacity=20))
+        run = await drain(ground, queue, DrainPlan(NUM_ITEMS, num_processes=2, capacity=20))
         each = {measure.name: measure.median for measure in run.measures("drain")}
-        assert (run.num_items, await queue.num_settled()) == (1_000, 1_000)
+        assert (run.num_items, await queue.num_settled()) == (NUM_ITEMS, NUM_ITEMS)
         assert each["drain: rate"] > 0
         assert 0 < each["drain: commits"] < 2
 
