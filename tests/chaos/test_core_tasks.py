@@ -16,6 +16,7 @@ TASKS: Final = (
     "claim-loop",
     "sweep",
     "relay",
+    "schedules",
     "settler",
     "lease-renewal",
     "overdue-items",
