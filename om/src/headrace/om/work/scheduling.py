@@ -19,7 +19,7 @@ from zoneinfo import ZoneInfo
 from cronsim import CronSim, CronSimError
 
 from headrace.om.exceptions import ValidationFailed
-from headrace.om.work.types.schedule import MissedTicks, Overlap, WorkSchedule, instant_or_epoch
+from headrace.om.work.types.schedule import MissedTicks, Overlap, WorkSchedule
 from headrace.om.work.types.work_item import WorkItem
 
 DEFAULT_TICK_LIMIT: Final = 100
@@ -28,6 +28,7 @@ DEFAULT_TICK_LIMIT: Final = 100
 NUM_CRON_FIELDS: Final = 5
 FIRST_WINDOW: Final = timedelta(minutes=1)
 WINDOW_GROWTH: Final = 4
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MOMENT: Final = timedelta.resolution
 KEY_PREFIX: Final = "schedule"
 
@@ -155,7 +156,7 @@ def _ticks_after(schedule: WorkSchedule, after: datetime) -> Iterator[datetime]:
 
 
 def _interval_ticks(schedule: WorkSchedule, after: datetime) -> Iterator[datetime]:
-    every, anchor = schedule.every or timedelta.max, instant_or_epoch(schedule.anchor_at).astimezone(UTC)
+    every, anchor = schedule.every or timedelta.max, (schedule.anchor_at or EPOCH).astimezone(UTC)
     tick = anchor + ((after - anchor) // every + 1) * every
     while True:
         yield tick

@@ -15,7 +15,7 @@ from headrace.om.storage.outcomes import InsertOutcome
 from headrace.om.work.bundling import MAX_BUNDLE, follow_up_of
 from headrace.om.work.diversion import divert_bundle
 from headrace.om.work.exceptions import WorkBundleInWrongState, WorkBundleNotFound, WorkItemTaken
-from headrace.om.work.impl.enqueue import MAX_TRIES, refuse_bad_bulk, refuse_repeated, wake_lanes
+from headrace.om.work.impl.enqueue import MAX_TRIES, refuse_bad_bulk, refuse_repeated
 from headrace.om.work.impl.parts import WorkPart
 from headrace.om.work.impl.waiting import until_settled
 from headrace.om.work.manager import POLL_INTERVAL, WorkBundleInterface
@@ -38,7 +38,7 @@ class WorkBundleImpl(WorkPart, WorkBundleInterface):
         for _ in range(MAX_TRIES):
             created = await self._storage.create_bundle(ctx.org_id, written, ready)
             if created.outcome is InsertOutcome.INSERTED:
-                wake_lanes(self._wakeups, ready)
+                self._wake_for(ready)
                 return written
             if created.outcome is InsertOutcome.KEY_EXISTS:
                 raise _taken(created)

@@ -28,7 +28,7 @@ class WorkControlImpl(WorkPart, WorkControlInterface):
     async def remove_control(self, rctx: RequestContext, control: WorkControl) -> bool:
         was_said = await self._storage.delete_control(control)
         if was_said and isinstance(control, WorkPause) and control.lane is not None:
-            self._wakeups.wake(control.lane, 1)
+            self._wake([control.lane])
         return was_said
 
     @override

@@ -1,16 +1,12 @@
 """Enqueueing: a create that reports what is there already, then a wake-up."""
 
 import logging
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Mapping, Sequence
 from typing import Final, override
 from uuid import UUID
 
 from pydantic import ValidationError
 
-from headrace.infra.topics.wakeups import CoalescedWakeups
-from headrace.om.base import utcnow
 from headrace.om.context import OpContext, Permission
 from headrace.om.exceptions import Unavailable, ValidationFailed
 from headrace.om.outbox.types.outbox_row import WORK_KIND_PREFIX, OutboxRow
@@ -31,9 +27,6 @@ MAX_BULK: Final = 10_000
 
 MAX_TRIES: Final = 3
 """How often an enqueue is tried whose way is barred by a row that is gone a moment later."""
-
-SOON: Final = timedelta(seconds=1)
-"""Items due later than this wake nobody; the poll finds them."""
 
 
 class WorkEnqueueImpl(WorkPart, WorkEnqueueInterface):
@@ -97,7 +90,7 @@ class WorkEnqueueImpl(WorkPart, WorkEnqueueInterface):
             return await self._create_others(org_id, items, taken)
         created = await self._storage.create_items(org_id, items)
         new = {each.item_id for each in created if each.outcome is InsertOutcome.INSERTED}
-        wake_lanes(self._wakeups, [item for item in items if item.id in new])
+        self._wake_for(item for item in items if item.id in new)
         return created
 
     async def _create_others(
@@ -116,22 +109,11 @@ class WorkEnqueueImpl(WorkPart, WorkEnqueueInterface):
         for _ in range(MAX_TRIES):
             (created,) = await self._storage.create_items(org_id, (item,))
             if created.outcome is InsertOutcome.INSERTED:
-                wake_lanes(self._wakeups, (item,))
+                self._wake_for((item,))
                 return item
             if (present := await self._storage.read_item(org_id, created.item_id)) is not None:
                 return present
         raise Unavailable("the item's id or key comes and goes; enqueue it again")
-
-
-def is_due_soon(item: WorkItem) -> bool:
-    """Return whether enqueueing the item is worth a wake-up."""
-    return item.available_at is None or item.available_at <= utcnow() + SOON
-
-
-def wake_lanes(wakeups: CoalescedWakeups, items: Iterable[WorkItem]) -> None:
-    """Wake the lanes of items that were enqueued and are due soon."""
-    for lane, num_items in Counter(item.lane for item in items if is_due_soon(item)).items():
-        wakeups.wake(lane, num_items)
 
 
 def refuse_bad_bulk(items: Sequence[WorkItem], at_most: int = MAX_BULK) -> None:

@@ -13,7 +13,6 @@ from headrace.om.storage.database import retried
 from headrace.om.tenancy.types.work_origin import WorkOrigin
 from headrace.om.work import rules
 from headrace.om.work.exceptions import WorkClaimLost
-from headrace.om.work.impl.enqueue import wake_lanes
 from headrace.om.work.impl.news import Ended
 from headrace.om.work.impl.parts import WorkPart, dead_letter
 from headrace.om.work.manager import WorkHolderInterface
@@ -184,7 +183,7 @@ class WorkHolderImpl(WorkPart, WorkHolderInterface):
                 if settled.status is WorkStatus.FAILED
             ]
         )
-        wake_lanes(self._wakeups, [item for _, end, _ in recorded for item in end.then])
+        self._wake_for(item for _, end, _ in recorded for item in end.then)
         self._let_others_in(end for _, end, _ in recorded)
         # Where nobody listens, a batch without bundles costs nothing here.
         told = recorded if self._news.wants_ends else [each for each in recorded if each[2].settled_bundle_id]

@@ -1,6 +1,5 @@
 """What operators see and do."""
 
-from collections import Counter
 from collections.abc import Awaitable, Sequence
 from datetime import timedelta
 from typing import override
@@ -64,7 +63,7 @@ class WorkOperatorImpl(WorkPart, WorkOperatorInterface):
         item = await self._storage.retry_item(ctx.org_id, item_id)
         if item is None:
             raise _not_retried(await self._known(ctx, item_id))
-        self._wakeups.wake(item.lane, 1)
+        self._wake([item.lane])
         return item
 
     @override
@@ -73,8 +72,7 @@ class WorkOperatorImpl(WorkPart, WorkOperatorInterface):
     ) -> tuple[RetriedItem, ...]:
         ctx.require(Permission.WORK_OPERATE)
         retried = await self._storage.retry_items(ctx.org_id, where, checked_limit(limit), after)
-        for lane, num_items in Counter(each.lane for each in retried if each.is_queued).items():
-            self._wakeups.wake(lane, num_items)
+        self._wake(each.lane for each in retried if each.is_queued)
         return retried
 
     @override

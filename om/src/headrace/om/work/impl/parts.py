@@ -4,14 +4,16 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import batched
+from typing import Final
 from uuid import UUID
 
 from headrace.infra.topics import TopicsInterface
 from headrace.infra.topics.wakeups import CoalescedWakeups
 from headrace.om.audit import AuditManagerInterface
 from headrace.om.audit.types.audit_entry import AuditEntry
-from headrace.om.base import FrozenMapping
+from headrace.om.base import FrozenMapping, utcnow
 from headrace.om.context import OpContext
 from headrace.om.exceptions import PlatformException
 from headrace.om.paging import DEFAULT_SWEEP_LIMIT, MAX_PAGE
@@ -26,6 +28,9 @@ from headrace.om.work.types.settlement import Settlement
 from headrace.om.work.types.work_item import WorkItem
 
 logger = logging.getLogger(__name__)
+
+SOON: Final = timedelta(seconds=1)
+"""Items due later than this wake nobody; the poll finds them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +84,18 @@ class WorkPart:
         self._sweep_limit = parts.sweep_limit
         self._tick_limit = parts.tick_limit
 
-    def _let_others_in(self, ends: Iterable[WorkItem | Settlement]) -> None:
-        """Wake the lanes where an end may free what others wait for; who is not woken finds it at the next poll."""
-        for lane, num_items in Counter(e.lane for e in ends if e.has_key or self._storage.is_bounded(e.lane)).items():
+    def _wake(self, lanes: Iterable[str]) -> None:
+        """Wake each lane, for as many items as it is named times; who is not woken finds them at the next poll."""
+        for lane, num_items in Counter(lanes).items():
             self._wakeups.wake(lane, num_items)
+
+    def _wake_for(self, items: Iterable[WorkItem]) -> None:
+        """Wake the lanes of items that were enqueued and are due soon."""
+        self._wake(item.lane for item in items if is_due_soon(item))
+
+    def _let_others_in(self, ends: Iterable[WorkItem | Settlement]) -> None:
+        """Wake the lanes where an end may free what others wait for."""
+        self._wake(end.lane for end in ends if end.has_key or self._storage.is_bounded(end.lane))
 
     async def _name_dead_letters(self, letters: Sequence[tuple[OpContext, DeadLetter]]) -> None:
         """Count dead letters and name them in the audit, many in one statement.
@@ -118,8 +131,13 @@ class WorkPart:
         if bundle is None or bundle.status is not BundleStatus.SETTLED:
             return
         if bundle.on_settled is not None:
-            self._wakeups.wake(bundle.on_settled.lane, 1)
+            self._wake([bundle.on_settled.lane])
         await self._news.tell_bundle(org_id, bundle)
+
+
+def is_due_soon(item: WorkItem) -> bool:
+    """Return whether enqueueing the item is worth a wake-up."""
+    return item.available_at is None or item.available_at <= utcnow() + SOON
 
 
 def dead_letter(item_id: UUID, kind: WorkKind, code: str | None) -> DeadLetter:

@@ -1,7 +1,6 @@
 """Schedules: set up, looked at, fired."""
 
 import logging
-from collections import Counter
 from datetime import datetime, timedelta
 from typing import Final, override
 from uuid import UUID
@@ -95,8 +94,7 @@ class WorkScheduleImpl(WorkPart, WorkScheduleInterface):
         fired = await self._storage.fire_schedule(due.org_id, firing)
         new = [item for item in firing.items if item.id in fired.item_ids]
         # They are due on the storage's clock: this process's own is not asked.
-        for lane, num_items in Counter(item.lane for item in new).items():
-            self._wakeups.wake(lane, num_items)
+        self._wake(item.lane for item in new)
         if fired.is_current and firing.last_error is not None:
             schedule = due.schedule
             logger.warning("schedule %r of org %s fires nothing: %s", schedule.name, due.org_id, firing.last_error)

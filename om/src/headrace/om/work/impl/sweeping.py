@@ -1,6 +1,5 @@
 """The queue's part of the maintenance sweep."""
 
-from collections import Counter
 from datetime import timedelta
 from typing import Final, override
 from uuid import UUID
@@ -34,8 +33,7 @@ class WorkSweepImpl(WorkPart, WorkSweepInterface):
         moved = await self._storage.requeue_stale(
             ctx.org_id, NOT_OVERDUE, self._sweep_limit, max_crashes=self._max_crashes
         )
-        for lane, num_items in Counter(item.lane for item in moved if item.status is WorkStatus.QUEUED).items():
-            self._wakeups.wake(lane, num_items)
+        self._wake(item.lane for item in moved if item.status is WorkStatus.QUEUED)
         self._let_others_in(item for item in moved if item.status is not WorkStatus.QUEUED)
         failed = [item for item in moved if item.status is WorkStatus.FAILED]
         await self._name_dead_letters([(ctx, dead_letter(item.id, item.kind, item.error_code)) for item in failed])

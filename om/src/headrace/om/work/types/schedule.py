@@ -1,6 +1,6 @@
 """The schedule: which work becomes due again and again, when, and what becomes of ticks that nobody was there for."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
 from typing import ClassVar, Final, Self
 from uuid import UUID
@@ -118,8 +118,3 @@ class Fired(Platform):
     item_ids: frozenset[UUID] = Field(
         default=frozenset(), description="Items that went in; one that was in the queue, or that overlaps, is not here"
     )
-
-
-def instant_or_epoch(at: datetime | None) -> datetime:
-    """Return the instant that intervals are counted from."""
-    return at if at is not None else datetime.fromisoformat("1970-01-01T00:00:00+00:00")

@@ -9,6 +9,7 @@ from headrace.om.storage.outcomes import InsertOutcome
 from headrace.om.work.storage import WorkBundleStorageInterface
 from headrace.om.work.storage.impl.item_columns import payload_json
 from headrace.om.work.storage.impl.memory_items import WorkMemoryPart
+from headrace.om.work.storage.impl.memory_table import newest_first, owned
 from headrace.om.work.types.bundle import BundleFilter, WorkBundle
 from headrace.om.work.types.queries import CreatedBundle, CreatedItem
 from headrace.om.work.types.work_item import WorkItem, WorkStatus
@@ -42,9 +43,8 @@ class WorkBundlesMemory(WorkMemoryPart, WorkBundleStorageInterface):
     async def read_bundles(
         self, org_id: UUID, where: BundleFilter, limit: int, after: UUID | None = None
     ) -> tuple[WorkBundle, ...]:
-        bundles = (bundle for bundle in self._bundles_of(org_id) if after is None or bundle.id < after)
-        matching = (bundle for bundle in bundles if _matches(bundle, where))
-        return tuple(sorted(matching, key=lambda bundle: bundle.id, reverse=True)[:limit])
+        matching = (bundle for bundle in owned(self._table.bundles, org_id) if _matches(bundle, where))
+        return tuple(newest_first(matching, after)[:limit])
 
     @override
     async def delete_bundle(self, org_id: UUID, bundle_id: UUID) -> bool:
@@ -65,15 +65,12 @@ class WorkBundlesMemory(WorkMemoryPart, WorkBundleStorageInterface):
             full = {item.bundle_id for item in self._table.of(org_id)}
             old = sorted(
                 (settled_at, bundle.id)
-                for bundle in self._bundles_of(org_id)
+                for bundle in owned(self._table.bundles, org_id)
                 if (settled_at := bundle.settled_at) is not None and settled_at < before and bundle.id not in full
             )
             for _, bundle_id in (gone := old[:limit]):
                 del self._table.bundles[org_id, bundle_id]
             return len(gone)
-
-    def _bundles_of(self, org_id: UUID) -> list[WorkBundle]:
-        return [bundle for (owner, _), bundle in self._table.bundles.items() if owner == org_id]
 
     def _items_of(self, org_id: UUID, bundle_id: UUID) -> list[WorkItem]:
         return [item for item in self._table.of(org_id) if item.bundle_id == bundle_id]

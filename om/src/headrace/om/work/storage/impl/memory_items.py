@@ -12,7 +12,7 @@ from headrace.om.storage.outcomes import InsertOutcome
 from headrace.om.work import rules
 from headrace.om.work.storage import WorkItemStorageInterface
 from headrace.om.work.storage.impl.item_columns import payload_json
-from headrace.om.work.storage.impl.memory_table import WorkTable
+from headrace.om.work.storage.impl.memory_table import WorkTable, newest_first, owned
 from headrace.om.work.types.bundle import BundleStatus
 from headrace.om.work.types.queries import CreatedItem, RetriedItem, WorkCount, WorkFilter, WorkStatusReport
 from headrace.om.work.types.work_item import SETTLED_STATUSES, WorkItem, WorkStatus
@@ -68,7 +68,7 @@ class WorkItemsMemory(WorkMemoryPart, WorkItemStorageInterface):
     async def read_status(self, org_id: UUID) -> WorkStatusReport:
         items = self._table.of(org_id)
         counts = Counter((item.status, item.kind, item.lane) for item in items)
-        bundles = Counter(bundle.status for (owner, _), bundle in self._table.bundles.items() if owner == org_id)
+        bundles = Counter(bundle.status for bundle in owned(self._table.bundles, org_id))
         return WorkStatusReport(
             counts=tuple(
                 WorkCount(status=status, kind=kind, lane=lane, num_items=count)
@@ -127,8 +127,7 @@ class WorkItemsMemory(WorkMemoryPart, WorkItemStorageInterface):
             return len(gone)
 
     def _page(self, org_id: UUID, where: WorkFilter, after: UUID | None = None) -> list[WorkItem]:
-        items = (item for item in self._table.of(org_id) if (after is None or item.id < after) and matches(item, where))
-        return sorted(items, key=lambda item: item.id, reverse=True)
+        return newest_first((item for item in self._table.of(org_id) if matches(item, where)), after)
 
     def _cancel(self, org_id: UUID, item: WorkItem) -> WorkItem:
         """End a queued item, or flag a claimed one."""

@@ -8,6 +8,7 @@ from uuid import UUID
 from headrace.om.exceptions import Conflict
 from headrace.om.storage.outcomes import InsertOutcome
 from headrace.om.work.storage.impl.memory_items import WorkMemoryPart
+from headrace.om.work.storage.impl.memory_table import newest_first, owned
 from headrace.om.work.storage.impl.schedule_statements import TIMING
 from headrace.om.work.storage.schedules import WorkScheduleStorageInterface
 from headrace.om.work.types.schedule import DueSchedule, Fired, Firing, WorkSchedule
@@ -44,8 +45,7 @@ class WorkSchedulesMemory(WorkMemoryPart, WorkScheduleStorageInterface):
 
     @override
     async def read_schedules(self, org_id: UUID, limit: int, after: UUID | None = None) -> tuple[WorkSchedule, ...]:
-        schedules = (schedule for schedule in self._schedules_of(org_id) if after is None or schedule.id < after)
-        return tuple(sorted(schedules, key=lambda schedule: schedule.id, reverse=True)[:limit])
+        return tuple(newest_first(owned(self._table.schedules, org_id), after)[:limit])
 
     @override
     async def delete_schedule(self, org_id: UUID, schedule_id: UUID) -> bool:
@@ -55,7 +55,7 @@ class WorkSchedulesMemory(WorkMemoryPart, WorkScheduleStorageInterface):
     @override
     async def delete_schedules(self, org_id: UUID, limit: int) -> int:
         async with self._lock:
-            gone = sorted(schedule.id for schedule in self._schedules_of(org_id))[:limit]
+            gone = sorted(schedule.id for schedule in owned(self._table.schedules, org_id))[:limit]
             for schedule_id in gone:
                 del self._table.schedules[org_id, schedule_id]
             return len(gone)
@@ -97,11 +97,10 @@ class WorkSchedulesMemory(WorkMemoryPart, WorkScheduleStorageInterface):
         rows = self._table.schedules.items()
         return [(each.next_fire_at, org_id, each) for (org_id, _), each in rows if each.next_fire_at is not None]
 
-    def _schedules_of(self, org_id: UUID) -> list[WorkSchedule]:
-        return [schedule for (owner, _), schedule in self._table.schedules.items() if owner == org_id]
-
     def _has_other_of_name(self, org_id: UUID, schedule: WorkSchedule) -> bool:
-        return any(each.name == schedule.name and each.id != schedule.id for each in self._schedules_of(org_id))
+        return any(
+            each.name == schedule.name and each.id != schedule.id for each in owned(self._table.schedules, org_id)
+        )
 
 
 def _kept(there: WorkSchedule, schedule: WorkSchedule) -> Mapping[str, Any]:

@@ -1,11 +1,12 @@
 """The rows of the queue over memory: what the database's indexes, checks and counting statements hold there."""
 
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from headrace.om.base import EMPTY_UUID, FrozenMapping
+from headrace.om.base import EMPTY_UUID, FrozenMapping, Identifiable
 from headrace.om.storage.clock import Clock
 from headrace.om.storage.outcomes import InsertOutcome
 from headrace.om.work.bundling import counted, follow_up_of
@@ -17,6 +18,16 @@ from headrace.om.work.types.work_item import SETTLED_STATUSES, WorkItem, WorkSta
 
 type Key = tuple[UUID, UUID]
 """A row's tenant and id."""
+
+
+def owned[RowT](rows: Mapping[Key, RowT], org_id: UUID) -> list[RowT]:
+    """Return a tenant's rows."""
+    return [row for (owner, _), row in rows.items() if owner == org_id]
+
+
+def newest_first[RowT: Identifiable](rows: Iterable[RowT], after: UUID | None = None) -> list[RowT]:
+    """Return rows in the order of pages: by id, newest first, from below `after` on."""
+    return sorted((row for row in rows if after is None or row.id < after), key=lambda row: row.id, reverse=True)
 
 
 @dataclass(slots=True)
@@ -37,7 +48,7 @@ class WorkTable:
 
     def of(self, org_id: UUID) -> list[WorkItem]:
         """Return a tenant's items."""
-        return [item for (owner, _), item in self.rows.items() if owner == org_id]
+        return owned(self.rows, org_id)
 
     def by_key(self, org_id: UUID, key: str) -> WorkItem | None:
         """Return the item with an idempotency key."""

@@ -60,7 +60,8 @@ class WorkSchedulesPostgres(WorkPostgresPart, WorkScheduleStorageInterface):
     async def read_due_schedules(self, limit: int) -> tuple[DueSchedule, ...]:
         rows = await self._rows_across(sql.READ_DUE_SCHEDULES, limit)
         return tuple(
-            DueSchedule.model_construct(org_id=row["org_id"], schedule=schedule_of(row), now=row["now"]) for row in rows
+            DueSchedule.trusted({"org_id": row["org_id"], "schedule": schedule_of(row), "now": row["now"]})
+            for row in rows
         )
 
     @override

@@ -33,24 +33,23 @@ def item_of(row: Mapping[str, Any]) -> WorkItem:
 def bundle_of(row: Mapping[str, Any]) -> WorkBundle:
     """Return the bundle that a row holds, not validated again either."""
     wanted = None if row["on_settled"] is None else json.loads(row["on_settled"])
-    return WorkBundle.model_construct(
-        status=BundleStatus(row["status"]),
-        on_settled=None if wanted is None else _follow_up(wanted),
-        **{name: row[name] for name in BUNDLE_TAKEN},
-    )
+    values = {name: row[name] for name in BUNDLE_TAKEN}
+    values["status"] = BundleStatus(row["status"])
+    values["on_settled"] = None if wanted is None else _follow_up(wanted)
+    return WorkBundle.trusted(values)
 
 
 def schedule_of(row: Mapping[str, Any]) -> WorkSchedule:
     """Return the schedule that a row holds, not validated again either."""
-    return WorkSchedule.model_construct(
-        kind=WorkKind.read(row["kind"]),
-        payload=FrozenMapping(json.loads(row["payload"])),
-        missed=MissedTicks(row["missed"]),
-        overlap=Overlap(row["overlap"]),
-        **{name: row[name] for name in SCHEDULE_TAKEN},
-    )
+    values = {name: row[name] for name in SCHEDULE_TAKEN}
+    values["kind"] = WorkKind.read(row["kind"])
+    values["payload"] = FrozenMapping(json.loads(row["payload"]))
+    values["missed"] = MissedTicks(row["missed"])
+    values["overlap"] = Overlap(row["overlap"])
+    return WorkSchedule.trusted(values)
 
 
 def _follow_up(wanted: Mapping[str, Any]) -> FollowUp:
     own = {"kind": WorkKind.read(wanted["kind"]), "payload": FrozenMapping(wanted["payload"])}
+    # What an earlier release wrote may lack a field of this one: the model's defaults fill it in.
     return FollowUp.model_construct(**{**wanted, **own})
