@@ -1,8 +1,9 @@
 """The ORM base: every table takes its schema from the role map."""
 
-from typing import override
+from datetime import datetime
+from typing import Any, ClassVar, override
 
-from sqlalchemy import MetaData
+from sqlalchemy import DateTime, MetaData
 from sqlalchemy.orm import DeclarativeBase, declared_attr
 
 from headrace.om.storage.roles import TABLE_ROLES
@@ -12,6 +13,8 @@ class Table(DeclarativeBase):
     """The base of every table class; `__tablename__` must be a key of `TABLE_ROLES`."""
 
     metadata = MetaData()
+    # An instant is one wherever it is read: none is stored without its zone.
+    type_annotation_map: ClassVar[dict[Any, Any]] = {datetime: DateTime(timezone=True)}
 
     @declared_attr.directive
     @override

@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import DateTime, Text
+from sqlalchemy import Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from headrace.om.storage.tables import Table
@@ -20,5 +20,5 @@ class EventRow(Table):
     entity_id: Mapped[UUID]
     change: Mapped[str] = mapped_column(Text)
     request_id: Mapped[UUID]
-    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    created_at: Mapped[datetime]
     created_by: Mapped[UUID]

@@ -4,13 +4,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import DateTime, Integer, Text, Uuid, text
+from sqlalchemy import Integer, Text, Uuid, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from headrace.om.storage.tables import Table
-
-INSTANT = DateTime(timezone=True)
 
 
 class OutboxRowTable(Table):
@@ -25,9 +23,9 @@ class OutboxRowTable(Table):
     actor_id: Mapped[UUID] = mapped_column(Uuid)
     request_id: Mapped[UUID] = mapped_column(Uuid)
     traceparent: Mapped[str | None] = mapped_column(Text)
-    created_at: Mapped[datetime] = mapped_column(INSTANT)
-    recorded_at: Mapped[datetime] = mapped_column(INSTANT, server_default=text("now()"))
-    available_at: Mapped[datetime] = mapped_column(INSTANT, server_default=text("now()"))
+    created_at: Mapped[datetime]
+    recorded_at: Mapped[datetime] = mapped_column(server_default=text("now()"))
+    available_at: Mapped[datetime] = mapped_column(server_default=text("now()"))
     num_failures: Mapped[int] = mapped_column(Integer, server_default=text("0"))
     last_error: Mapped[str | None] = mapped_column(Text)
-    done_at: Mapped[datetime | None] = mapped_column(INSTANT)
+    done_at: Mapped[datetime | None]

@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import DateTime, ForeignKey, Index, LargeBinary, Text
+from sqlalchemy import ForeignKey, Index, LargeBinary, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from headrace.om.storage.tables import Table
@@ -20,11 +20,11 @@ class ApiKeyRow(Table):
     name: Mapped[str] = mapped_column(Text)
     role: Mapped[str] = mapped_column(Text)
     secret_hash: Mapped[bytes] = mapped_column(LargeBinary)
-    expires_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
-    revoked_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
-    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    expires_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]
+    created_at: Mapped[datetime]
     created_by: Mapped[UUID]
-    updated_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    updated_at: Mapped[datetime]
     updated_by: Mapped[UUID]
 
 

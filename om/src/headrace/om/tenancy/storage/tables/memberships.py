@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import DateTime, ForeignKey, Index, Text
+from sqlalchemy import ForeignKey, Index, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from headrace.om.storage.tables import Table
@@ -18,9 +18,9 @@ class MembershipRow(Table):
     org_id: Mapped[UUID] = mapped_column(ForeignKey("core.orgs.id"))
     user_id: Mapped[UUID] = mapped_column(ForeignKey("core.users.id", deferrable=True, initially="IMMEDIATE"))
     role: Mapped[str] = mapped_column(Text)
-    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    created_at: Mapped[datetime]
     created_by: Mapped[UUID]
-    updated_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    updated_at: Mapped[datetime]
     updated_by: Mapped[UUID]
 
 

@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import DateTime, Index, Text
+from sqlalchemy import Index, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from headrace.om.storage.tables import Table
@@ -17,9 +17,9 @@ class UserRow(Table):
     id: Mapped[UUID] = mapped_column(primary_key=True)
     login_name: Mapped[str] = mapped_column(Text)
     name: Mapped[str] = mapped_column(Text)
-    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    created_at: Mapped[datetime]
     created_by: Mapped[UUID]
-    updated_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    updated_at: Mapped[datetime]
     updated_by: Mapped[UUID]
 
 

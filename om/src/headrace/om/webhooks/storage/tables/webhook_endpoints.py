@@ -3,13 +3,11 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import BigInteger, Boolean, DateTime, Integer, Text
+from sqlalchemy import BigInteger, Boolean, Integer, Text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
 from headrace.om.storage.tables import Table
-
-_INSTANT = DateTime(timezone=True)
 
 
 class WebhookEndpointRow(Table):
@@ -27,8 +25,8 @@ class WebhookEndpointRow(Table):
     disabled_reason: Mapped[str | None] = mapped_column(Text)
     version: Mapped[int] = mapped_column(BigInteger)
     num_consecutive_failures: Mapped[int] = mapped_column(Integer)
-    failing_since: Mapped[datetime | None] = mapped_column(_INSTANT)
-    created_at: Mapped[datetime] = mapped_column(_INSTANT)
+    failing_since: Mapped[datetime | None]
+    created_at: Mapped[datetime]
     created_by: Mapped[UUID]
-    updated_at: Mapped[datetime] = mapped_column(_INSTANT)
+    updated_at: Mapped[datetime]
     updated_by: Mapped[UUID]

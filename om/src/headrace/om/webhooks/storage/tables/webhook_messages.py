@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import DateTime, Integer, Text, text
+from sqlalchemy import Integer, Text, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from headrace.om.storage.tables import Table
@@ -20,6 +20,6 @@ class WebhookMessageRow(Table):
     body: Mapped[str] = mapped_column(Text)
     body_bytes: Mapped[int] = mapped_column(Integer)
     num_deliveries: Mapped[int] = mapped_column(Integer)
-    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    created_at: Mapped[datetime]
     created_by: Mapped[UUID]
-    recorded_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=text("now()"))
+    recorded_at: Mapped[datetime] = mapped_column(server_default=text("now()"))

@@ -4,13 +4,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import DateTime, Integer, Text, Uuid, text
+from sqlalchemy import Integer, Text, Uuid, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from headrace.om.storage.tables import Table
-
-INSTANT = DateTime(timezone=True)
 
 
 class WorkBundleTable(Table):
@@ -31,8 +29,8 @@ class WorkBundleTable(Table):
     num_failed: Mapped[int] = mapped_column(Integer, server_default=text("0"))
     num_cancelled: Mapped[int] = mapped_column(Integer, server_default=text("0"))
     status: Mapped[str] = mapped_column(Text)
-    settled_at: Mapped[datetime | None] = mapped_column(INSTANT)
-    created_at: Mapped[datetime] = mapped_column(INSTANT)
+    settled_at: Mapped[datetime | None]
+    created_at: Mapped[datetime]
     created_by: Mapped[UUID] = mapped_column(Uuid)
-    updated_at: Mapped[datetime] = mapped_column(INSTANT)
+    updated_at: Mapped[datetime]
     updated_by: Mapped[UUID] = mapped_column(Uuid)

@@ -3,12 +3,10 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import DateTime, Double, Integer, Text, Uuid
+from sqlalchemy import Double, Integer, Text, Uuid
 from sqlalchemy.orm import Mapped, mapped_column
 
 from headrace.om.storage.tables import Table
-
-INSTANT = DateTime(timezone=True)
 
 
 class WorkControlTable(Table):
@@ -25,7 +23,7 @@ class WorkControlTable(Table):
     per_second: Mapped[float | None] = mapped_column(Double)
     burst: Mapped[int | None] = mapped_column(Integer)
     tokens: Mapped[float | None] = mapped_column(Double)
-    filled_at: Mapped[datetime | None] = mapped_column(INSTANT)
+    filled_at: Mapped[datetime | None]
     origin: Mapped[str] = mapped_column(Text)
-    created_at: Mapped[datetime] = mapped_column(INSTANT)
-    updated_at: Mapped[datetime] = mapped_column(INSTANT)
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]

@@ -4,13 +4,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, DateTime, Float, Integer, SmallInteger, Text, Uuid, text
+from sqlalchemy import BigInteger, Float, Integer, SmallInteger, Text, Uuid, text
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from headrace.om.storage.tables import Table
-
-INSTANT = DateTime(timezone=True)
 
 
 class WorkItemTable(Table):
@@ -29,11 +27,11 @@ class WorkItemTable(Table):
     traceparent: Mapped[str | None] = mapped_column(Text)
     payload: Mapped[Any] = mapped_column(JSONB)
     priority: Mapped[int] = mapped_column(SmallInteger)
-    available_at: Mapped[datetime] = mapped_column(INSTANT)
+    available_at: Mapped[datetime]
     status: Mapped[str] = mapped_column(Text)
     claimed_by: Mapped[str | None] = mapped_column(Text)
     claim_token: Mapped[UUID | None] = mapped_column(Uuid)
-    lease_expires_at: Mapped[datetime | None] = mapped_column(INSTANT)
+    lease_expires_at: Mapped[datetime | None]
     attempts: Mapped[int] = mapped_column(Integer, server_default=text("0"))
     max_attempts: Mapped[int] = mapped_column(Integer)
     crashes: Mapped[int] = mapped_column(Integer, server_default=text("0"))
@@ -42,9 +40,9 @@ class WorkItemTable(Table):
     result: Mapped[Any | None] = mapped_column(JSONB)
     progress: Mapped[float | None] = mapped_column(Float)
     progress_note: Mapped[str | None] = mapped_column(Text)
-    started_at: Mapped[datetime | None] = mapped_column(INSTANT)
-    settled_at: Mapped[datetime | None] = mapped_column(INSTANT)
-    cancel_requested_at: Mapped[datetime | None] = mapped_column(INSTANT)
+    started_at: Mapped[datetime | None]
+    settled_at: Mapped[datetime | None]
+    cancel_requested_at: Mapped[datetime | None]
     bundle_id: Mapped[UUID | None] = mapped_column(Uuid)
     unique_for: Mapped[list[str] | None] = mapped_column(ARRAY(Text))
     unique_hash: Mapped[UUID | None] = mapped_column(Uuid)
@@ -53,7 +51,7 @@ class WorkItemTable(Table):
     ordering_key: Mapped[str | None] = mapped_column(Text)
     turn: Mapped[UUID | None] = mapped_column(Uuid)
     line: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
-    created_at: Mapped[datetime] = mapped_column(INSTANT)
+    created_at: Mapped[datetime]
     created_by: Mapped[UUID] = mapped_column(Uuid)
-    updated_at: Mapped[datetime] = mapped_column(INSTANT)
+    updated_at: Mapped[datetime]
     updated_by: Mapped[UUID] = mapped_column(Uuid)

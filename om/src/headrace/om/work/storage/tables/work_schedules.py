@@ -4,13 +4,11 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Boolean, DateTime, Integer, Interval, SmallInteger, Text, Uuid
+from sqlalchemy import Boolean, Integer, Interval, SmallInteger, Text, Uuid
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from headrace.om.storage.tables import Table
-
-INSTANT = DateTime(timezone=True)
 
 
 class WorkScheduleTable(Table):
@@ -29,15 +27,15 @@ class WorkScheduleTable(Table):
     cron: Mapped[str | None] = mapped_column(Text)
     time_zone: Mapped[str] = mapped_column(Text)
     every: Mapped[timedelta | None] = mapped_column(Interval)
-    anchor_at: Mapped[datetime | None] = mapped_column(INSTANT)
+    anchor_at: Mapped[datetime | None]
     missed: Mapped[str] = mapped_column(Text)
     missed_after: Mapped[timedelta] = mapped_column(Interval)
     overlap: Mapped[str] = mapped_column(Text)
     is_enabled: Mapped[bool] = mapped_column(Boolean)
-    next_fire_at: Mapped[datetime | None] = mapped_column(INSTANT)
-    last_fired_at: Mapped[datetime | None] = mapped_column(INSTANT)
+    next_fire_at: Mapped[datetime | None]
+    last_fired_at: Mapped[datetime | None]
     last_error: Mapped[str | None] = mapped_column(Text)
-    created_at: Mapped[datetime] = mapped_column(INSTANT)
+    created_at: Mapped[datetime]
     created_by: Mapped[UUID] = mapped_column(Uuid)
-    updated_at: Mapped[datetime] = mapped_column(INSTANT)
+    updated_at: Mapped[datetime]
     updated_by: Mapped[UUID] = mapped_column(Uuid)
