@@ -7,13 +7,29 @@ from collections.abc import Callable
 from pathlib import Path
 
 from headrace.tools.new_worker.command import Intention, Options, Run
-from headrace.tools.new_worker.plan import Plan
+from headrace.tools.new_worker.plan import Plan, PlannedFile
 from headrace.tools.new_worker.report import ExitCode, Report
 from headrace.tools.new_worker.tree import Tree
 from tools.tests.new_worker.trees import sample_plan, small_tree, write
 
 GATE = "check:\n\t@echo gate has run\n"
 LOCKING = '#!/bin/sh\necho "version = 2" > uv.lock\n'
+
+
+class CrashError(Exception):
+    """What a test throws in."""
+
+
+class Crash:
+    """Ends a change once it has written so many files."""
+
+    def __init__(self, after: int) -> None:
+        self._left = after
+
+    def __call__(self, _: PlannedFile) -> None:
+        self._left -= 1
+        if self._left == 0:
+            raise CrashError
 
 
 def with_lock(root: Path, uv: str = LOCKING, gate: str = GATE) -> Tree:

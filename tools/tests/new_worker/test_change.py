@@ -15,6 +15,7 @@ from headrace.tools.new_worker.journal import Journal
 from headrace.tools.new_worker.plan import PlannedFile
 from headrace.tools.new_worker.tree import Tree
 from tools.tests.new_worker.killed import change_of
+from tools.tests.new_worker.runs import Crash, CrashError
 from tools.tests.new_worker.trees import changes, lasting_changes, sample_plan, small_tree, state_of, write
 
 ROOT = Path(__file__).parents[3]
@@ -29,22 +30,6 @@ def tree(tmp_path: Path) -> Tree:
 
 def ignore(_: PlannedFile) -> None:
     """Let every file pass."""
-
-
-class CrashError(Exception):
-    """What a test throws in."""
-
-
-class Crash:
-    """Ends a change once it has written so many files."""
-
-    def __init__(self, after: int) -> None:
-        self._left = after
-
-    def __call__(self, _: PlannedFile) -> None:
-        self._left -= 1
-        if self._left == 0:
-            raise CrashError
 
 
 def fail_to_lock(root: Path) -> None:

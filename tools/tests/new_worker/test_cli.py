@@ -13,10 +13,10 @@ import pytest
 from headrace.tools.new_worker.cli import new_worker, remove_worker
 from headrace.tools.new_worker.command import Intention, Options, Run
 from headrace.tools.new_worker.manifest import WorkerArguments
-from headrace.tools.new_worker.plan import PlannedFile
 from headrace.tools.new_worker.report import ExitCode, Report
 from headrace.tools.new_worker.tree import Tree
 from headrace.tools.new_worker.worker_plan import plan_worker
+from tools.tests.new_worker.runs import Crash
 from tools.tests.new_worker.trees import changes, lasting_changes, state_of, write
 
 ROOT = Path(__file__).parents[3]
@@ -165,22 +165,6 @@ def test_tree_may_lie_behind_a_name_that_shells_and_urls_quote(repository: Path)
     assert make(odd, *SAMPLE, "--container") == 0
     assert remove(odd, "sample-notifier") == 0
     assert lasting_changes(odd, before) == []
-
-
-class CrashError(Exception):
-    """What a test throws in."""
-
-
-class Crash:
-    """Ends a run once it has written so many files."""
-
-    def __init__(self, after: int) -> None:
-        self._left = after
-
-    def __call__(self, _: PlannedFile) -> None:
-        self._left -= 1
-        if not self._left:
-            raise CrashError
 
 
 def test_tree_is_unchanged_when_it_crashes_after_each_written_file(repository: Path) -> None:
