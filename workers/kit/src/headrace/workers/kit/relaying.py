@@ -4,13 +4,11 @@ import asyncio
 import logging
 from datetime import timedelta
 
-from headrace.infra.exceptions import InfraException
 from headrace.infra.topics import TopicPayload, Topics, TopicsInterface
 from headrace.om.context import AppContext, RequestContext
-from headrace.om.exceptions import PlatformException
 from headrace.om.outbox import OutboxRelayInterface
 from headrace.workers.kit.backoff import backoff_of_polls
-from headrace.workers.kit.core import LoopCore
+from headrace.workers.kit.core import LoopCore, trace_of
 from headrace.workers.kit.sweep_steps import relay_all
 
 logger = logging.getLogger(__name__)
@@ -63,8 +61,7 @@ class RelayTask:
             await relay_all(self._outbox, RequestContext(app=self._app), stop)
         except Exception as error:  # whatever one pass met, the next one may go well
             self._metrics.note_error("relay")
-            is_known = isinstance(error, PlatformException | InfraException) and error.retryable
-            logger.warning("the outbox could not be relayed: %s", error, exc_info=None if is_known else error)
+            logger.warning("the outbox could not be relayed: %s", error, exc_info=trace_of(error))
             return False
         self._backoff.reset()
         return True

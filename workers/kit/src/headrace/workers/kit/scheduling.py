@@ -5,12 +5,10 @@ import logging
 from datetime import timedelta
 from typing import Final
 
-from headrace.infra.exceptions import InfraException
 from headrace.om.context import AppContext, RequestContext
-from headrace.om.exceptions import PlatformException
 from headrace.om.work.schedules import WorkScheduleInterface
 from headrace.workers.kit.backoff import backoff_of_polls
-from headrace.workers.kit.core import LoopCore
+from headrace.workers.kit.core import LoopCore, trace_of
 
 logger = logging.getLogger(__name__)
 
@@ -54,8 +52,7 @@ class ScheduleTask:
             left = await self._schedules.time_to_next_tick(rctx)
         except Exception as error:  # whatever one pass met, the next one may go well
             self._metrics.note_error("schedules")
-            is_known = isinstance(error, PlatformException | InfraException) and error.retryable
-            logger.warning("schedules could not be fired: %s", error, exc_info=None if is_known else error)
+            logger.warning("schedules could not be fired: %s", error, exc_info=trace_of(error))
             return self._backoff.next_rest()
         self._backoff.reset()
         if num_enqueued:
