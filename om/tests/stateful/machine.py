@@ -13,9 +13,13 @@ from om.tests.stateful.operating import OperatorSteps
 from om.tests.stateful.settling import SettleSteps
 from om.tests.stateful.settling_again import SettleAgainSteps
 from om.tests.stateful.sweeping import SweepSteps
+from om.tests.stateful.world import BrokenPromise
 
 LONG_EXAMPLES: Final = "HEADRACE_TEST_EXAMPLES"
-"""The variable that asks for a long run: so many examples, each time others, and the shortest one of what breaks."""
+"""The variable that asks for a long run: so many examples."""
+
+EXAMPLES_OF_A_SEED: Final = 2
+"""Hypothesis begins every run with the simplest example there is; the second is the one that a seed stands for."""
 
 TIMEOUT_SECONDS: Final = 3600 if LONG_EXAMPLES in os.environ else 240
 """Of a test that runs the machine: a busy computer takes several times as long as an idle one."""
@@ -25,33 +29,32 @@ class QueueMachine(EnqueueSteps, SettleSteps, SettleAgainSteps, OperatorSteps, S
     """The queue as its users, workers, operators and sweeps see it, all at once."""
 
 
-def drive(ground: Ground, *, num_examples: int, num_steps: int, finds_faults: bool = False) -> None:
-    """Run the machine; raise what breaks first.
+def asked_for(num_examples: int) -> int:
+    """Return how many examples to run: those of a usual run, or as many as `HEADRACE_TEST_EXAMPLES` asks for."""
+    return int(os.environ.get(LONG_EXAMPLES, num_examples))
+
+
+def drive(ground: Ground, *, num_examples: int, num_steps: int, shrinks: bool = False) -> None:
+    """Run the machine example by example, each by itself and by a seed of its own; raise what breaks first.
+
+    Over a ground whose time goes on, no two runs of an example are quite alike, and Hypothesis takes it for a fault of
+    the test when one that it knows goes another way: there it must not look for a shorter one. A seed means the same
+    steps in the same process: Hypothesis draws some values from the constants of the modules that are loaded.
 
     Args:
         ground: What it runs over.
-        num_examples: The examples of a usual run, the same every time; `HEADRACE_TEST_EXAMPLES` asks for others.
+        num_examples: How many.
         num_steps: Steps of each.
-        finds_faults: Whether a fault is planted: then it is a usual run in any case.
+        shrinks: Whether to look for the shortest example of what breaks.
     """
-    asked_for = None if finds_faults else os.environ.get(LONG_EXAMPLES)
-    if asked_for is None:
-        run_state_machine_as_test(_machine_over(ground), settings=_settings(num_examples, num_steps, Phase.generate))
-    else:
-        more = settings(_settings(int(asked_for), num_steps, Phase.generate, Phase.shrink), derandomize=False)
-        run_state_machine_as_test(_machine_over(ground), settings=more)
-
-
-def drive_each(ground: Ground, *, num_examples: int, num_steps: int) -> None:
-    """Run the machine example by example, each by itself: over a ground whose time goes on, no two are quite alike.
-
-    Hypothesis takes it for a fault of the test when an example that it knows goes another way. A usual run has the same
-    seeds every time; `HEADRACE_TEST_EXAMPLES` asks for so many more.
-    """
-    for number in range(int(os.environ.get(LONG_EXAMPLES, num_examples))):
+    phases = (Phase.generate, Phase.shrink) if shrinks else (Phase.generate,)
+    for number in range(num_examples):
         driven = seed(number)(_machine_over(ground))
-        alone = settings(_settings(1, num_steps, Phase.generate), derandomize=False)
-        run_state_machine_as_test(driven, settings=alone)
+        try:
+            run_state_machine_as_test(driven, settings=_settings(num_steps, phases))
+        except BrokenPromise as broken:
+            broken.add_note(f"It is example {number} of {num_examples}.")
+            raise
 
 
 def _machine_over(ground: Ground) -> type[QueueMachine]:
@@ -62,11 +65,10 @@ def _machine_over(ground: Ground) -> type[QueueMachine]:
     return Driven
 
 
-def _settings(num_examples: int, num_steps: int, *phases: Phase) -> settings:
+def _settings(num_steps: int, phases: tuple[Phase, ...]) -> settings:
     return settings(
-        max_examples=num_examples,
+        max_examples=EXAMPLES_OF_A_SEED,
         stateful_step_count=num_steps,
-        derandomize=True,
         database=None,
         deadline=None,
         print_blob=True,

@@ -82,8 +82,8 @@ class World:
     skew: timedelta = timedelta(0)
     """How far the workers' clocks are off."""
     num_ids: int = 0
-    waits: dict[tuple[str, frozenset[str], UUID], tuple[int, int]] = field(default_factory=dict)
-    """By lane, kinds and org: how many claims in a row passed over an org that had something to take, of how many."""
+    waits: dict[tuple[str, frozenset[str], UUID], frozenset[UUID]] = field(default_factory=dict)
+    """By lane, kinds and org: which orgs had a turn since it has been waiting for its own."""
 
     def run[Result](self, coroutine: Coroutine[object, object, Result]) -> Result:
         """Do one step of the queue."""
