@@ -17,6 +17,7 @@ PATHS = (
     "pyproject.toml",
     ".env.example",
     "om/README.md",
+    "om/pyproject.toml",
     "om/migrations",
     "om/src",
     "om/tests",

@@ -56,6 +56,9 @@ def test_nothing_of_it_is_left_when_the_namespace_is_stripped(bare: Path) -> Non
     shared += sorted((bare / OM / "outbox").rglob("*.py"))
     speaking = [path for path in shared for word in ("headrace.om.work", "get_work") if word in path.read_text()]
     assert speaking == []
+    required = (bare / "om/pyproject.toml").read_text()
+    assert [name for name in ("cronsim", "tzdata") if name in required] == []
+    assert "asyncpg" in required
 
 
 def test_the_tree_is_the_same_as_ours_when_the_namespace_was_given_back(stripped: Path, original: Path) -> None:
@@ -78,6 +81,7 @@ HARMLESS = [
     (f"{OM}/storage/roles.py", "    CORE = ", '    BILLS = "bills"\n    CORE = '),
     (f"{OM}/storage/root.py", "    async def close(self)", "    # The last.\n    async def close(self)"),
     ("infra/src/headrace/infra/cache/__init__.py", "    IDEMPOTENCY =", '    SESSIONS = "sessions"\n    IDEMPOTENCY ='),
+    ("om/pyproject.toml", '  "asyncpg>=0.30",\n', '  "arrow>=1.0",\n  "asyncpg[gssauth]>=0.31",\n'),
     ("om/README.md", "- A **webhook endpoint** is", "- A **bill** is due.\n- A **webhook endpoint** is"),
     ("pyproject.toml", "tenantless = [\n", 'tenantless = [\n  # By name.\n  "AaaStorageInterface.read",\n'),
 ]

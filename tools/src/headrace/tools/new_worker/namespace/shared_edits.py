@@ -10,15 +10,18 @@ from headrace.tools.new_worker.namespace.env_edits import env_edit, settings_of
 from headrace.tools.new_worker.namespace.inventory import Inventory
 from headrace.tools.new_worker.namespace.markdown_edits import item_linking_to, markdown_edit
 from headrace.tools.new_worker.namespace.python_edits import Tidy, python_edit
+from headrace.tools.new_worker.namespace.requirements import own_requirements
 from headrace.tools.new_worker.namespace.slices import Slice
 from headrace.tools.new_worker.namespace.source import Source, module_name
 from headrace.tools.new_worker.namespace.toml_edits import entries_of, toml_edit
 
 PROJECT: Final = PurePosixPath("pyproject.toml")
+MEMBER: Final = PurePosixPath("om/pyproject.toml")
 NOUNS: Final = PurePosixPath("om/README.md")
 SETTINGS: Final = PurePosixPath(".env.example")
 
 _OPTIONS: Final = ("tool", "arch-check", "options")
+_PROJECT_TABLE: Final = ("project",)
 
 
 def shared_edits(
@@ -37,9 +40,11 @@ def shared_edits(
     """
     for path, share in shares.items():
         yield python_edit(path, share, source.root_package, tidy(path))
-    entries = entries_of(_text(source, PROJECT), _OPTIONS, lambda name: _is_own(source, inventory, name))
-    if entries:
+    if entries := entries_of(_text(source, PROJECT), _OPTIONS, lambda name: _is_own(source, inventory, name)):
         yield toml_edit(PROJECT, entries)
+    required = own_requirements(source, inventory)
+    if entries := entries_of(_text(source, MEMBER), _PROJECT_TABLE, lambda name: name.lower() in required):
+        yield toml_edit(MEMBER, entries)
     if settings := settings_of(_text(source, SETTINGS), frozenset(_variables(source, inventory))):
         yield env_edit(SETTINGS, settings)
     page = (source.om / "work" / "README.md").relative_to(NOUNS.parent)

@@ -19,6 +19,7 @@ _TEXT: Final = r"""(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
 _ELEMENT: Final = re.compile(rf"#[^\n]*|(?P<name>{_TEXT})")
 _PAIR: Final = re.compile(rf"(?P<name>{_TEXT}|[\w-]+)[ \t]*=[ \t]*{_TEXT}")
 _LINE: Final = re.compile(rf"(?:^[ \t]*#.*\n)*^[ \t]*{_PAIR.pattern}[ \t]*(?:#.*)?(?:\n|\Z)", re.MULTILINE)
+_REQUIREMENT: Final = re.compile(r"(?P<distribution>[A-Za-z0-9][\w.-]*)[ ]*(?:\[[^]]*\])?[ ]*[<>=!~;@]")
 _HEADER: Final = re.compile(r"^[ \t]*\[.*\n", re.MULTILINE)
 
 type Change = Callable[[str, Block, Part], Sequence[Splice]]
@@ -129,4 +130,7 @@ def _is_header(line: str, path: Path) -> bool:
 
 
 def _name(match: re.Match[str]) -> str:
-    return match["name"].strip("\"'")
+    """Return what an entry is called: a requirement after its distribution, whichever versions it allows."""
+    name = match["name"].strip("\"'")
+    required = _REQUIREMENT.match(name)
+    return required["distribution"] if required else name
