@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from headrace.tools.dev.interrupts import Interrupts, ending_on_sigterm
+from headrace.tools.dev.interrupts import Interrupts, ending_by_exit
 
 
 @dataclass
@@ -52,17 +52,29 @@ async def test_a_signal_hurries_at_once_when_the_task_is_ending_by_itself() -> N
     assert await asyncio.create_task(ending()) == 0
 
 
-def test_sigterm_ends_the_body_and_handlers_are_put_back() -> None:
-    before = signal.getsignal(signal.SIGTERM)
-    with pytest.raises(SystemExit) as ended, ending_on_sigterm():
-        os.kill(os.getpid(), signal.SIGTERM)
-    assert ended.value.code == 128 + signal.SIGTERM
-    assert signal.getsignal(signal.SIGTERM) is before
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_sigterm_and_the_terminals_end_end_the_body_and_handlers_are_put_back(number: signal.Signals) -> None:
+    before = signal.getsignal(number)
+    with pytest.raises(SystemExit) as ended, ending_by_exit():
+        os.kill(os.getpid(), number)
+    assert ended.value.code == 128 + number
+    assert signal.getsignal(number) is before
+
+
+def test_the_terminals_end_is_ignored_where_whoever_started_the_command_wants_that() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with ending_by_exit():
+            os.kill(os.getpid(), signal.SIGHUP)
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_signals_are_ignored_once_putting_away_has_begun() -> None:
-    with ending_on_sigterm() as ignore:
+    with ending_by_exit() as ignore:
         ignore()
         os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGHUP)
         os.kill(os.getpid(), signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -87,6 +87,13 @@ def test_a_closed_pipe_ends_quietly() -> None:
     assert (said.returncode, said.stderr) == (141, b"")
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_a_command_does_its_work_when_its_streams_are_closed(closed: str) -> None:
+    argv = ["/bin/sh", "-c", f'exec "$0" worker list {closed}', PROGRAM]
+    said = subprocess.run(argv, capture_output=True, check=False, env=environment(), timeout=50)  # noqa: S603 - fixed
+    assert (said.returncode, said.stderr) == (0, b"")
+
+
 def test_a_full_disk_is_told_in_a_sentence() -> None:
     with Path("/dev/full").open("wb") as full:
         said = written_to(full)

@@ -3,7 +3,6 @@
 import os
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -15,6 +14,7 @@ import typer
 from headrace.om.storage.roles import LOGIN_NAMES
 from headrace.tools.dev.compose import ComposeProject
 from headrace.tools.dev.exceptions import DevServerError
+from headrace.tools.dev.interrupts import ending_by_exit
 from headrace.tools.dev.orphans import stop_servers
 from headrace.tools.dev.privileges import server_identity
 from headrace.tools.dev.providers import Wishes
@@ -113,8 +113,7 @@ def run_command(context: typer.Context) -> None:
     """Run a command (after --) with servers and logins ready and its settings in the environment."""
     if not context.args:
         raise typer.BadParameter("give the command to run after --")
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # so that the servers are stopped
-    with sentences(), ground(state_directory(), os.environ) as ready:
+    with ending_by_exit(), sentences(), ground(state_directory(), os.environ) as ready:
         code = _run(context.args, {**os.environ, **ready.environment()})
     raise typer.Exit(code)
 

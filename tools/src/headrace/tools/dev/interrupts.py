@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM for a command that has much to put away: the first asks it to end, the second makes it hurry."""
+"""The signals that end a command which has much to put away: the first asks it to end, the second makes it hurry."""
 
 import asyncio
 import signal
@@ -7,7 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
-_ENDING = (signal.SIGINT, signal.SIGTERM)
+
+def _ending() -> tuple[signal.Signals, ...]:
+    """Return Ctrl-C, SIGTERM, and the terminal's end, unless whoever started this command keeps that from it."""
+    is_kept = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return (signal.SIGINT, signal.SIGTERM) if is_kept else (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupts:
@@ -34,12 +38,13 @@ class Interrupts:
     def installed(self) -> Iterator[None]:
         """Take the signals around the body; the running loop's alone."""
         loop = asyncio.get_running_loop()
-        for number in _ENDING:
+        numbers = _ending()
+        for number in numbers:
             loop.add_signal_handler(number, self._take)
         try:
             yield
         finally:
-            for number in _ENDING:
+            for number in numbers:
                 loop.remove_signal_handler(number)
 
     def _take(self) -> None:
@@ -51,18 +56,19 @@ class Interrupts:
 
 
 @contextmanager
-def ending_on_sigterm() -> Iterator[Callable[[], None]]:
-    """Let SIGTERM raise SystemExit in the body, as Ctrl-C raises KeyboardInterrupt, so that it puts away what it has.
+def ending_by_exit() -> Iterator[Callable[[], None]]:
+    """Let SIGTERM and the terminal's end raise SystemExit in the body, as Ctrl-C raises KeyboardInterrupt.
 
-    Gives a function to call once putting away has begun: from then on both signals are ignored.
+    So it puts away what it has. Gives a function to call once that has begun: from then on all three are ignored.
     """
-    former = {number: signal.getsignal(number) for number in _ENDING}
+    former = {number: signal.getsignal(number) for number in _ending()}
 
     def ignore() -> None:
-        for number in _ENDING:
+        for number in former:
             signal.signal(number, signal.SIG_IGN)
 
-    signal.signal(signal.SIGTERM, _exit)
+    for number in former.keys() - {signal.SIGINT}:
+        signal.signal(number, _exit)
     try:
         yield ignore
     finally:

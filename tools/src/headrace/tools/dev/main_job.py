@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from headrace.tools.dev.exceptions import DevServerError
-from headrace.tools.dev.interrupts import ending_on_sigterm
+from headrace.tools.dev.interrupts import ending_by_exit
 from headrace.tools.dev.local_run import LocalRun, RunOptions
 from headrace.tools.dev.local_stack import LocalStack, places_of
 from headrace.tools.dev.processes import PidRecord, ProcessMark
@@ -35,7 +35,7 @@ def run_main_job(folder: Path, options: RunOptions, wishes: Wishes) -> int:
     """
     screen = Screen(Console(highlight=False, markup=False, emoji=False))
     samples, state = load_samples(folder), state_directory()
-    with ending_on_sigterm() as ignore_signals, _only_run(state / "run.pid"):
+    with ending_by_exit() as ignore_signals, _only_run(state / "run.pid"):
         for name in end_stale(places_of(state)):
             screen.say(f"stopped {name}, which an earlier run left behind")
         with ground(state, os.environ, wishes) as ready:

@@ -30,7 +30,7 @@ class ConsoleGroup(TyperGroup):
     ) -> Any:
         """Run a command line; exit with its code, or return it where the caller wants no exit."""
         given = list(sys.argv[1:] if args is None else args)
-        _show_every_character()
+        _prepare_streams()
         code = _guarded(
             lambda: super(ConsoleGroup, self).main(
                 given,
@@ -114,8 +114,11 @@ def _options_of(given: Sequence[str]) -> frozenset[str]:
     return frozenset(given[: given.index("--")] if "--" in given else given)
 
 
-def _show_every_character() -> None:
-    """Let the streams write what their encoding cannot as escapes, instead of failing in the middle."""
+def _prepare_streams() -> None:
+    """Give closed streams a place to write to; let them write what their encoding cannot as escapes, and not fail."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - as long as the process
     for stream in (sys.stdout, sys.stderr):
         if reconfigure := getattr(stream, "reconfigure", None):
             reconfigure(errors="backslashreplace")
