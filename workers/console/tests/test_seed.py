@@ -57,7 +57,9 @@ def test_names_that_do_not_fit_are_refused(line: CommandLine) -> None:
 
 def test_a_taken_login_name_is_refused(line: CommandLine) -> None:
     line.json("seed")
-    assert line.refused("seed", "--org", "second").startswith("login_name_taken: ")
+    said = line.refused("seed", "--org", "second")
+    assert said.startswith("login_name_taken: ")
+    assert "--owner" in said
 
 
 def test_a_deleted_org_is_not_seeded_over(line: CommandLine) -> None:

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from headrace.om.context import OpContext, RequestContext, Role
 from headrace.om.exceptions import NotAuthenticated
 from headrace.om.tenancy import TenancyManagerInterface
-from headrace.om.tenancy.exceptions import OrgExists, OrgNotFound
+from headrace.om.tenancy.exceptions import LoginNameTaken, OrgExists, OrgNotFound
 from headrace.om.tenancy.types.org import Org
 from headrace.om.tenancy.types.user import User
 
@@ -75,6 +75,8 @@ async def seed(
         ctx, is_new = await tenancy.create_org(rctx, Org(id=plan.org_id, name=plan.org_name), owner), True
     except OrgExists:
         ctx, is_new = await _service_context(tenancy, rctx, plan.org_id), False
+    except LoginNameTaken as error:
+        raise LoginNameTaken(f"{error}: owner must be another login name, by --owner") from error
     if token is not None and await _signs_in(tenancy, rctx, token, plan.org_id):
         return Seeded(plan.org_id, is_new, token, is_new_key=False)
     _, fresh = await tenancy.issue_api_key(ctx, KEY_NAME, Role.OWNER)
