@@ -86,7 +86,7 @@ async def test_a_bundle_with_an_item_that_is_there_writes_nothing_and_names_it(q
         ([], "items"),
         ([a_work_item()] * 2, r"items\[1\].id"),
         ([a_work_item(idempotency_key="k"), a_work_item(idempotency_key="k")], r"items\[1\].idempotency_key"),
-        ([a_work_item(unique_for=()), a_work_item(unique_for=())], r"items\[1\].unique_hash"),
+        ([a_work_item(unique_for=()), a_work_item(unique_for=())], r"items\[1\].unique_for"),
         ([a_work_item(), a_work_item(payload=payload(other=1))], r"items\[1\].payload.other"),
         ([a_work_item()] * (MAX_BUNDLE + 1), "at most"),
     ],

@@ -1,18 +1,20 @@
 """The work manager over memory: what operators say about claims, and who is woken when something may begin."""
 
 import asyncio
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 from pydantic import ValidationError
 
-from headrace.om.base import new_id
+from headrace.om.base import EMPTY_UUID, new_id
 from headrace.om.context import OpContext
 from headrace.om.exceptions import ValidationFailed
 from headrace.om.work.types.control import LimitScope, WorkControl, WorkLimit, WorkPause, WorkRate
 from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.work_item import WorkItem
 from om.tests.contracts.work_items import KINDS, LANE, LEASE, NO_LEASE, a_work_item
+from om.tests.contracts.work_limits import org_limit
 from om.tests.unit.work_queue import Queue
 
 ONE = WorkLimit(scope=LimitScope.KIND, kind=WorkKind.NOOP, max_running=1)
@@ -149,3 +151,9 @@ def test_an_item_has_one_key_at_most() -> None:
 def test_a_control_is_one_of_three() -> None:
     said: list[WorkControl] = [ONE, WorkRate(kind=WorkKind.NOOP, per_second=1), WorkPause(lane="a")]
     assert len({type(each) for each in said}) == 3
+
+
+@pytest.mark.parametrize("say", [lambda: WorkPause(org_id=EMPTY_UUID), lambda: org_limit(1, EMPTY_UUID)])
+def test_the_empty_id_is_no_orgs(say: Callable[[], WorkControl]) -> None:
+    with pytest.raises(ValidationError, match=r"org_id\n.*expected an org's id"):
+        say()

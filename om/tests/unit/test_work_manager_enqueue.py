@@ -16,6 +16,7 @@ from headrace.om.work.impl.enqueue import MAX_BULK
 from headrace.om.work.types.kinds import WorkKind
 from headrace.om.work.types.queries import WorkFilter
 from headrace.om.work.types.work_item import WorkStatus
+from om.tests.contracts.work_bundles import a_bundle
 from om.tests.contracts.work_items import LANE, a_work_item, payload
 from om.tests.unit.work_queue import Queue
 
@@ -136,3 +137,23 @@ async def test_an_instant_that_cannot_be_compared_later_is_refused_and_named(
     with pytest.raises(ValidationFailed) as refused:
         await queue.work.enqueue(ctx, a_work_item(**{field: instant}))
     assert refused.value.field == field
+
+
+@pytest.mark.parametrize("key", ["bundle:", "bundle:1", "schedule:nightly:2026-01-01"])
+async def test_a_key_that_could_be_the_queues_own_is_refused_whoever_brings_it(
+    queue: Queue, ctx: OpContext, key: str
+) -> None:
+    mine = a_work_item(idempotency_key=key)
+    held = await queue.work.enqueue(ctx, a_work_item())
+    held_ctx, claimed = await queue.claim()
+    asking = {
+        "idempotency_key": queue.work.enqueue(ctx, mine),
+        "items[0].idempotency_key": queue.work.enqueue_many(ctx, [mine]),
+        "items[1].idempotency_key": queue.work.enqueue_bundle(ctx, a_bundle(2), [a_work_item(), mine]),
+        "then[0].idempotency_key": queue.work.complete(held_ctx, claimed, then=[mine]),
+    }
+    for field, asked in asking.items():
+        with pytest.raises(ValidationFailed, match="does not begin with bundle: or schedule:") as refused:
+            await asked
+        assert refused.value.field == field
+    assert [item.id for item in await queue.work.get_items(ctx, WorkFilter(), 10)] == [held.id]

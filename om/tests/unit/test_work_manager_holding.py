@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from headrace.om.audit.types.audit_entry import AuditEntry, AuditFilter
-from headrace.om.base import EMPTY_UUID
+from headrace.om.base import EMPTY_UUID, new_id
 from headrace.om.context import OpContext, Role
 from headrace.om.exceptions import PlatformException, Unavailable, ValidationFailed
 from headrace.om.storage.outcomes import InsertOutcome
@@ -84,6 +84,7 @@ async def test_claims_are_handed_back_when_tenancy_cannot_answer(
         ({"limit": 1001}, "limit"),
         ({"worker_id": ""}, "worker_id"),
         ({"lease": timedelta(0)}, "lease"),
+        ({"lease": timedelta.max}, "lease"),
         ({"lane": "\x00"}, "lane"),
     ],
 )
@@ -259,3 +260,19 @@ async def test_renewing_many_returns_those_that_hold(queue: Queue, ctx: OpContex
     held = await queue.work.renew_many(renewals, LEASE)
     assert [each.item_id for each in held] == [claimed[1][1].id]
     assert await queue.work.renew_many([], LEASE) == ()
+
+
+@pytest.mark.parametrize("lease", [timedelta(0), timedelta(days=365, microseconds=1), timedelta.max])
+async def test_a_lease_out_of_range_is_refused_and_renews_nothing(
+    queue: Queue, ctx: OpContext, lease: timedelta
+) -> None:
+    item = await queue.work.enqueue(ctx, a_work_item())
+    held_ctx, claimed = await queue.claim()
+    renewal = Renewal(item_id=item.id, claim_token=claimed.claim_token or new_id())
+    for renewing in (
+        queue.work.extend_lease(held_ctx, claimed, lease),
+        queue.work.renew_many([(held_ctx, renewal)], lease),
+    ):
+        with pytest.raises(ValidationFailed, match=r"^lease: expected a duration above zero and up to 365 days"):
+            await renewing
+    assert (await queue.work.get_item(ctx, item.id)).lease_expires_at == claimed.lease_expires_at

@@ -96,6 +96,32 @@ async def test_a_disabled_schedule_rests_and_makes_up_for_nothing_when_it_goes_o
     assert timedelta(0) < left <= HOUR
 
 
+@pytest.mark.parametrize(
+    "strange",
+    [
+        {"every": None, "anchor_at": None, "cron": "0 * * * *", "time_zone": "Europe/Atlantis"},
+        {"every": None, "anchor_at": None, "cron": "never"},
+        {"kind": WorkKind.read("FROM_LATER")},
+        {"payload": payload(nothing_like=1)},
+    ],
+    ids=["zone", "cron", "kind", "payload"],
+)
+async def test_a_schedule_that_cannot_be_read_is_disabled_all_the_same_and_not_enabled_again(
+    queue: Queue, ctx: OpContext, strange: dict[str, Any]
+) -> None:
+    storage = queue.storage.get_work_storage()
+    there = a_schedule(next_fire_at=LONG_AGO, **strange)
+    await storage.create_schedule(ctx.org_id, there)
+    disabled = await queue.work.change_schedule(ctx, there.with_changes(is_enabled=False))
+    assert (disabled.is_enabled, disabled.next_fire_at) == (False, None)
+    assert await queue.work.fire_schedules(queue.rctx, 10) == 0
+    with pytest.raises(ValidationFailed):
+        await queue.work.change_schedule(ctx, disabled.with_changes(is_enabled=True))
+    with pytest.raises(ValidationFailed):
+        await queue.work.change_schedule(ctx, disabled.with_changes(priority=3))
+    assert await queue.work.get_schedule(ctx, there.id) == disabled
+
+
 async def test_an_item_that_is_refused_is_told_and_holds_up_no_other(queue: Queue, ctx: OpContext) -> None:
     storage = queue.storage.get_work_storage()
     strange = a_schedule(name="strange", payload=payload(nothing_like=1), next_fire_at=LONG_AGO)
@@ -144,6 +170,8 @@ async def test_a_schedule_of_an_org_that_is_gone_fires_nothing_and_goes_on(queue
     ("fields", "field"),
     [
         ({"every": None, "anchor_at": None, "cron": "0 0 32 * *"}, "cron"),
+        ({"every": None, "anchor_at": None, "cron": "@daily"}, "cron: expected five fields"),
+        ({"every": None, "anchor_at": None, "cron": ""}, "cron: expected five fields"),
         ({"every": None, "anchor_at": None, "cron": "0 0 * * *", "time_zone": "Mars/Base"}, "time_zone"),
         ({"name": "nul\x00"}, "name"),
         ({"lane": "\ud800"}, "lane"),

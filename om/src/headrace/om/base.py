@@ -13,7 +13,11 @@ EMPTY_UUID: Final = UUID(int=0)
 """The platform itself: the system user as an actor, the system scope as a tenant."""
 
 PROVENANCE_FIELDS: Final = frozenset({"created_at", "created_by", "updated_at", "updated_by"})
-"""The fields that say who wrote a record and when; managers stamp them, callers never do."""
+"""The fields that say who wrote a record and when.
+
+Managers stamp who, and when it was changed, whatever the caller put there. When it was made is when it was constructed:
+an item, a bundle or a schedule that is sent again is the same.
+"""
 
 
 def new_id() -> UUID:

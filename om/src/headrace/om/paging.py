@@ -1,6 +1,7 @@
-"""The bound of every read that returns a list."""
+"""The bounds of reads that return a list, and of sweeps."""
 
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from typing import Annotated, Final
 from uuid import UUID
 
@@ -20,6 +21,9 @@ MAX_PAGES: Final = 10_000
 DEFAULT_SWEEP_LIMIT: Final = 1000
 """Records of one tenant that one statement of the sweep moves; what is left is met by the next one."""
 
+MAX_AGE: Final = timedelta(days=36_500)
+"""The oldest that a sweep may ask for: every instant that is stored, less this, is an instant still."""
+
 
 def checked_limit(limit: int, *, at_most: int = MAX_PAGE) -> int:
     """Return the limit when it is one to ask for.
@@ -30,6 +34,17 @@ def checked_limit(limit: int, *, at_most: int = MAX_PAGE) -> int:
     if not 1 <= limit <= at_most:
         raise ValidationFailed("limit", f"1 to {at_most}, got {limit}")
     return limit
+
+
+def checked_age(older_than: timedelta) -> timedelta:
+    """Return the age when it is one that a sweep may ask for.
+
+    Raises:
+        ValidationFailed: It is below zero or above `MAX_AGE`.
+    """
+    if not timedelta(0) <= older_than <= MAX_AGE:
+        raise ValidationFailed("older_than", f"a duration from 0 to {MAX_AGE.days} days, got {older_than}")
+    return older_than
 
 
 async def all_ids(read: Callable[[int, UUID | None], Awaitable[tuple[UUID, ...]]]) -> list[UUID]:

@@ -47,7 +47,7 @@ class OutboxRelayInterface(ABC):
 
         Raises:
             Unavailable: The outbox did not answer; nothing was removed.
-            ValidationFailed: The limit is out of range.
+            ValidationFailed: The limit, or the age (0 to 36,500 days), is out of range.
         """
         ...
 

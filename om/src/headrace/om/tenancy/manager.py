@@ -79,11 +79,11 @@ class ContextTransitionsInterface(ABC):
 
         Args:
             rctx: The sweep's.
-            older_than: Since the deletion, on the database's clock.
+            older_than: Since the deletion, on the database's clock; 0 to 36,500 days.
             limit: 1 to 1000.
 
         Raises:
-            ValidationFailed: The limit is out of range.
+            ValidationFailed: The limit or the age is out of range.
             Unavailable: The database did not answer.
         """
         ...
@@ -132,7 +132,7 @@ class TenancyManagerInterface(ContextTransitionsInterface):
 
     @abstractmethod
     async def purge_org(self, ctx: OpContext, older_than: timedelta) -> bool:
-        """Remove an org that was deleted longer ago than that, for good. Permission: TENANCY_SWEEP.
+        """Remove an org that was deleted longer ago than that (0 to 36,500 days), for good. Permission: TENANCY_SWEEP.
 
         With it go its memberships, its API keys and the users who were members of nothing else, all or nothing.
         What the audit trail and the event feed say of it stays. Safe to call again.

@@ -82,7 +82,9 @@ class _Inline(WorkDiversion):
                 bundle = bundling.counted(bundle, ended.status, 1, utcnow())
         follow_up = bundling.follow_up_of(bundle)
         if bundle.settled_at is not None and follow_up is not None:
-            await self._managers.work.enqueue(await self._context(org_id, follow_up), follow_up)
+            # Its key is the queue's own to give; nothing settles twice here.
+            keyless = follow_up.model_copy(update={"idempotency_key": None})
+            await self._managers.work.enqueue(await self._context(org_id, follow_up), keyless)
         return bundle
 
     async def _run(self, org_id: UUID, item: WorkItem) -> WorkItem:

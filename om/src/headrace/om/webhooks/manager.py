@@ -181,7 +181,8 @@ class WebhookSweepInterface(ABC):
     async def purge_messages(self, ctx: OpContext, older_than: timedelta) -> int:
         """Remove this tenant's messages older than that, the oldest first; return how many. Bounded per call.
 
-        A delivery that is still on its way, or is retried later, finds its message gone and is refused.
+        A delivery that is still on its way, or is retried later, finds its message gone and is refused. The age is
+        0 to 36,500 days.
         """
         ...
 

@@ -26,6 +26,9 @@ COUNTERS: Final[Mapping[WorkStatus, str]] = MappingProxyType(
 )
 """Which counter each end moves."""
 
+KEY_PREFIX: Final = "bundle:"
+"""What the key of every follow-up of a bundle begins with, and no caller's own."""
+
 
 def counted(bundle: WorkBundle, status: WorkStatus, by: int, now: datetime) -> WorkBundle:
     """Return the bundle after one of its items settled (`by` 1), or was queued again after that end (-1).
@@ -70,4 +73,4 @@ def follow_up_of(bundle: WorkBundle) -> WorkItem | None:
 
 def follow_up_key(bundle_id: UUID) -> str:
     """Return the idempotency key of a bundle's follow-up."""
-    return f"bundle:{bundle_id}"
+    return f"{KEY_PREFIX}{bundle_id}"

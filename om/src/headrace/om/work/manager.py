@@ -127,7 +127,7 @@ class WorkHolderInterface(ABC):
             lane: Where to look.
             kinds: Which kinds this worker handles; at least one.
             worker_id: For operators; 1-200 characters.
-            lease: How long the claims hold without a renewal; above zero.
+            lease: How long the claims hold without a renewal; above zero, up to 365 days.
             limit: At most this many, 1-1000.
 
         Raises:
@@ -191,7 +191,10 @@ class WorkHolderInterface(ABC):
 
     @abstractmethod
     async def extend_lease(self, ctx: OpContext, item: WorkItem, lease: timedelta) -> Renewed:
-        """Renew the lease, from now on the database's clock; say whether a cancel was asked for."""
+        """Renew the lease, from now on the database's clock; say whether a cancel was asked for.
+
+        The lease is above zero, up to 365 days.
+        """
         ...
 
     @abstractmethod
@@ -222,7 +225,7 @@ class WorkHolderInterface(ABC):
 
         Args:
             renewals: The claims, each with its context.
-            lease: From now on the database's clock; above zero.
+            lease: From now on the database's clock; above zero, up to 365 days.
 
         Raises:
             Unavailable: The database did not answer; no lease was lost by that alone.
@@ -480,7 +483,7 @@ class WorkSweepInterface(ABC):
     async def purge_items(self, ctx: OpContext, older_than: timedelta) -> int:
         """Remove this tenant's items settled longer ago than that, and bundles of which no item is left.
 
-        Bounded per call; returns how many rows went.
+        Bounded per call; returns how many rows went. The age is 0 to 36,500 days.
         """
         ...
 
@@ -505,7 +508,7 @@ class WorkSweepInterface(ABC):
     async def purge_orphaned(self, org_id: UUID, older_than: timedelta) -> int:
         """Remove a gone tenant's items settled longer ago than that, and its bundles without items; return how many.
 
-        Bounded per call; without a principal, since there is nobody left who could be one.
+        Bounded per call; without a principal, since there is nobody left who could be one. The age is 0 to 36,500 days.
         """
         ...
 

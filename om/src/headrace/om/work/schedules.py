@@ -35,7 +35,8 @@ class WorkScheduleInterface(ABC):
         """Put the schedule in place of the one of its id; return it as it was written.
 
         A changed timing, and one that is enabled again, begins with the first tick after now: no tick of the time
-        before is made up for. Otherwise the tick that is waited for stays.
+        before is made up for. Otherwise the tick that is waited for stays. To disable one and change nothing else is
+        always possible, even where this release cannot read what the schedule says.
 
         Raises:
             WorkScheduleNotFound: There is none of that id; nothing was written.

@@ -30,7 +30,8 @@ FIRST_WINDOW: Final = timedelta(minutes=1)
 WINDOW_GROWTH: Final = 4
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MOMENT: Final = timedelta.resolution
-KEY_PREFIX: Final = "schedule"
+KEY_PREFIX: Final = "schedule:"
+"""What the key of every tick's item begins with, and no caller's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,16 +117,16 @@ def overlap_hash(schedule: WorkSchedule) -> UUID | None:
 
 def tick_key(schedule_id: UUID, tick: datetime) -> str:
     """Return the idempotency key of a tick's item."""
-    return f"{KEY_PREFIX}:{schedule_id}:{tick.astimezone(UTC).isoformat()}"
+    return f"{KEY_PREFIX}{schedule_id}:{tick.astimezone(UTC).isoformat()}"
 
 
 def tick_of(item: WorkItem) -> datetime | None:
     """Return the nominal time of the tick that became the item, for its handler; None where no schedule made it."""
-    prefix, _, rest = (item.idempotency_key or "").partition(":")
-    if prefix != KEY_PREFIX:
-        return None
+    key = item.idempotency_key or ""
+    schedule_id, _, nominal = key.removeprefix(KEY_PREFIX).partition(":")
     try:
-        return datetime.fromisoformat(rest.partition(":")[2])
+        tick = datetime.fromisoformat(nominal)
+        return tick if key == tick_key(UUID(schedule_id), tick) else None
     except ValueError:
         return None
 

@@ -6,6 +6,7 @@ from headrace.om.base import Platform
 from headrace.om.context import OpContext
 from headrace.om.encoding import encode_json, refuse_unstorable_instant, refuse_unstorable_text
 from headrace.om.exceptions import ValidationFailed
+from headrace.om.work import bundling, scheduling
 from headrace.om.work.payload import checked_payload, refuse_unknown_fields
 from headrace.om.work.rules import AS_NEW, max_attempts_of, unique_hash
 from headrace.om.work.types.settlement import Settlement
@@ -13,6 +14,9 @@ from headrace.om.work.types.work_item import MAX_PAYLOAD_BYTES, WorkItem
 
 MAX_FOLLOW_UPS: Final = 100
 """Items that follow from one settlement; more of them are a bundle's, or a bulk enqueue's, work."""
+
+RESERVED_PREFIXES: Final = (bundling.KEY_PREFIX, scheduling.KEY_PREFIX)
+"""What the idempotency keys begin with that the queue itself makes."""
 
 
 def stamped(ctx: OpContext, item: WorkItem, *, at: str = "") -> WorkItem:
@@ -23,6 +27,7 @@ def stamped(ctx: OpContext, item: WorkItem, *, at: str = "") -> WorkItem:
     Raises:
         ValidationFailed: A field or the payload does not fit; the field is named from `at` on.
     """
+    _refuse_reserved_key(item, at)
     actor = {"created_by": ctx.user_id, "updated_by": ctx.user_id}
     cause = {"request_id": ctx.request_id, "traceparent": ctx.traceparent}
     return fresh(item, at=at, **actor, **cause)
@@ -57,6 +62,14 @@ def with_follow_ups_stamped(ctx: OpContext, settlement: Settlement) -> Settlemen
         raise ValidationFailed("then", f"at most {MAX_FOLLOW_UPS} items, got {len(settlement.then)}")
     items = tuple(stamped(ctx, item, at=f"then[{place}].") for place, item in enumerate(settlement.then))
     return settlement.model_copy(update={"then": items})
+
+
+def _refuse_reserved_key(item: WorkItem, at: str) -> None:
+    """Refuse a key under which the queue would find its own item there already, and leave it out."""
+    if (item.idempotency_key or "").startswith(RESERVED_PREFIXES):
+        reserved = " or ".join(RESERVED_PREFIXES)
+        expected = f"a key that does not begin with {reserved}, as those of the queue's own items do"
+        raise ValidationFailed(f"{at}idempotency_key", f"{expected}, got {item.idempotency_key!r}")
 
 
 def _fitting_payload(item: WorkItem, at: str) -> Platform:

@@ -24,7 +24,7 @@ from headrace.om.outbox.types.outbox_row import (
     UnreadableRow,
 )
 from headrace.om.outbox.types.relay_report import OutboxGauges, RelayReport
-from headrace.om.paging import checked_limit
+from headrace.om.paging import checked_age, checked_limit
 from headrace.om.work.manager import WorkEnqueueInterface
 
 logger = logging.getLogger(__name__)
@@ -81,7 +81,7 @@ class OutboxRelayImpl(OutboxRelayInterface):
 
     @override
     async def purge_done(self, rctx: RequestContext, older_than: timedelta, limit: int) -> int:
-        return await self._storage.purge_done(older_than, checked_limit(limit))
+        return await self._storage.purge_done(checked_age(older_than), checked_limit(limit))
 
     @override
     async def read_gauges(self, rctx: RequestContext) -> OutboxGauges:

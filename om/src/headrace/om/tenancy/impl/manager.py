@@ -14,7 +14,7 @@ from headrace.om.context import OpContext, Permission, RequestContext, Role, Sec
 from headrace.om.encoding import refuse_unstorable_instant, refuse_unstorable_text
 from headrace.om.exceptions import Conflict, NotAuthenticated, ValidationFailed
 from headrace.om.outbox.rows import entity_row
-from headrace.om.paging import all_ids, checked_limit
+from headrace.om.paging import all_ids, checked_age, checked_limit
 from headrace.om.storage.outcomes import InsertOutcome
 from headrace.om.tenancy.exceptions import (
     ApiKeyNotFound,
@@ -92,7 +92,7 @@ class TenancyManagerImpl(TenancyManagerInterface):
 
     @override
     async def deleted_contexts(self, rctx: RequestContext, older_than: timedelta, limit: int) -> tuple[OpContext, ...]:
-        orgs = await self._storage.read_deleted_orgs(older_than, checked_limit(limit))
+        orgs = await self._storage.read_deleted_orgs(checked_age(older_than), checked_limit(limit))
         return tuple(_service_context(rctx, org_id) for org_id in orgs)
 
     @override
@@ -130,7 +130,7 @@ class TenancyManagerImpl(TenancyManagerInterface):
     @override
     async def purge_org(self, ctx: OpContext, older_than: timedelta) -> bool:
         ctx.require(Permission.TENANCY_SWEEP)
-        return await self._storage.purge_org(ctx.org_id, older_than)
+        return await self._storage.purge_org(ctx.org_id, checked_age(older_than))
 
     @override
     async def create_user(self, ctx: OpContext, user: User, role: Role) -> User:

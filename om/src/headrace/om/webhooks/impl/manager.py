@@ -15,7 +15,7 @@ from headrace.om.exceptions import PlatformException, ValidationFailed
 from headrace.om.outbox.manager import OutboxRelayInterface
 from headrace.om.outbox.rows import entity_row, work_row
 from headrace.om.outbox.types.outbox_row import OutboxRow
-from headrace.om.paging import DEFAULT_SWEEP_LIMIT, checked_limit
+from headrace.om.paging import DEFAULT_SWEEP_LIMIT, checked_age, checked_limit
 from headrace.om.storage.outcomes import InsertOutcome
 from headrace.om.webhooks.exceptions import (
     TooManyWebhookEndpoints,
@@ -193,7 +193,7 @@ class WebhooksManagerImpl(WebhooksManagerInterface):
     @override
     async def purge_messages(self, ctx: OpContext, older_than: timedelta) -> int:
         ctx.require(Permission.WEBHOOKS_SWEEP)
-        return await self._storage.purge_messages(ctx.org_id, older_than, self._sweep_limit)
+        return await self._storage.purge_messages(ctx.org_id, checked_age(older_than), self._sweep_limit)
 
     @override
     async def purge_endpoints(self, ctx: OpContext) -> int:

@@ -91,7 +91,7 @@ def _stamped_items(ctx: OpContext, bundle: WorkBundle, items: Sequence[WorkItem]
     refuse_bad_bulk(items, MAX_BUNDLE)
     ready = [stamped(ctx, item, at=f"items[{index}].") for index, item in enumerate(items)]
     refuse_repeated(ready, "idempotency_key")
-    refuse_repeated(ready, "unique_hash")
+    refuse_repeated(ready, "unique_hash", named="unique_for")
     return [item.model_copy(update={"bundle_id": bundle.id}) for item in ready]
 
 

@@ -127,8 +127,13 @@ def refuse_bad_bulk(items: Sequence[WorkItem], at_most: int = MAX_BULK) -> None:
     refuse_repeated(items, "id")
 
 
-def refuse_repeated(items: Sequence[WorkItem], field: str) -> None:
+def refuse_repeated(items: Sequence[WorkItem], field: str, *, named: str | None = None) -> None:
     """Return when no two items say the same in a field.
+
+    Args:
+        items: In the caller's order.
+        field: Where None says nothing.
+        named: The field that the caller set, where it is another one.
 
     Raises:
         ValidationFailed: Two do; the sentence names the second.
@@ -137,7 +142,7 @@ def refuse_repeated(items: Sequence[WorkItem], field: str) -> None:
     for index, item in enumerate(items):
         value = getattr(item, field)
         if value is not None and value in seen:
-            raise ValidationFailed(f"items[{index}].{field}", "one of its own: an earlier item has the same")
+            raise ValidationFailed(f"items[{index}].{named or field}", "one of its own: an earlier item has the same")
         seen.add(value)
 
 

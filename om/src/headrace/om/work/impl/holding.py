@@ -25,6 +25,7 @@ from headrace.om.work.types.work_item import MAX_NOTE_BYTES, WorkItem, WorkStatu
 logger = logging.getLogger(__name__)
 
 MAX_CLAIM: Final = 1000
+MAX_LEASE: Final = timedelta(days=365)
 NOT_STORABLE: Final = "the outcome could not be stored; its error and result were left out"
 
 
@@ -105,7 +106,7 @@ class WorkHolderImpl(WorkPart, WorkHolderInterface):
     @override
     async def extend_lease(self, ctx: OpContext, item: WorkItem, lease: timedelta) -> Renewed:
         ctx.require(Permission.WORK_SETTLE)
-        renewed = await self._storage.extend_lease(ctx.org_id, _renewal_of(item), _refuse_no_lease(lease))
+        renewed = await self._storage.extend_lease(ctx.org_id, _renewal_of(item), _checked_lease(lease))
         if renewed is None:
             raise _claim_lost(item.id)
         return renewed
@@ -196,7 +197,7 @@ class WorkHolderImpl(WorkPart, WorkHolderInterface):
         if not renewals:
             return ()
         pairs = [(ctx.org_id, renewal) for ctx, renewal in renewals]
-        return await self._storage.extend_leases(pairs, _refuse_no_lease(lease))
+        return await self._storage.extend_leases(pairs, _checked_lease(lease))
 
 
 def _fitting(ctx: OpContext, settlement: Settlement) -> Settlement:
@@ -224,9 +225,9 @@ def _renewal_of(item: WorkItem) -> Renewal:
     return Renewal(item_id=item.id, claim_token=item.claim_token)
 
 
-def _refuse_no_lease(lease: timedelta) -> timedelta:
-    if lease <= timedelta(0):
-        raise ValidationFailed("lease", f"a duration above zero, got {lease}")
+def _checked_lease(lease: timedelta) -> timedelta:
+    if not timedelta(0) < lease <= MAX_LEASE:
+        raise ValidationFailed("lease", f"a duration above zero and up to {MAX_LEASE.days} days, got {lease}")
     return lease
 
 
@@ -238,6 +239,6 @@ def _refuse_bad_claim(lane: str, kinds: Sequence[WorkKind], worker_id: str, leas
         raise ValidationFailed("limit", f"1 to {MAX_CLAIM}, got {limit}")
     if not 1 <= len(worker_id) <= 200:  # noqa: PLR2004 - the bound that the docstring gives
         raise ValidationFailed("worker_id", f"1 to 200 characters, got {len(worker_id)}")
-    _refuse_no_lease(lease)
+    _checked_lease(lease)
     refuse_unstorable_text("lane", lane)
     refuse_unstorable_text("worker_id", worker_id)

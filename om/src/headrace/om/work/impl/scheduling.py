@@ -42,7 +42,9 @@ class WorkScheduleImpl(WorkPart, WorkScheduleInterface):
     @override
     async def change_schedule(self, ctx: OpContext, schedule: WorkSchedule) -> WorkSchedule:
         ctx.require(Permission.WORK_OPERATE)
-        ready = await self._stamped(ctx, schedule)
+        there = await self._known_schedule(ctx, schedule.id)
+        is_stop = not schedule.is_enabled and _asked(schedule) == _asked(there)
+        ready = _written(ctx, schedule, None) if is_stop else await self._stamped(ctx, schedule)
         try:
             written = await self._storage.write_schedule(ctx.org_id, ready)
         except Conflict:
@@ -110,21 +112,29 @@ class WorkScheduleImpl(WorkPart, WorkScheduleInterface):
         _refuse_unstorable(schedule)
         refuse_bad_timing(schedule, now)
         fresh(item_of_tick(schedule, now))
-        return schedule.model_copy(
-            update={
-                "created_by": ctx.user_id,
-                "updated_by": ctx.user_id,
-                "updated_at": utcnow(),
-                "next_fire_at": next_tick(schedule, now) if schedule.is_enabled else None,
-                "last_fired_at": None,
-                "last_error": None,
-            }
-        )
+        return _written(ctx, schedule, next_tick(schedule, now) if schedule.is_enabled else None)
 
     async def _known_schedule(self, ctx: OpContext, schedule_id: UUID) -> WorkSchedule:
         if (schedule := await self._storage.read_schedule(ctx.org_id, schedule_id)) is None:
             raise _not_found(schedule_id)
         return schedule
+
+
+def _written(ctx: OpContext, schedule: WorkSchedule, next_fire_at: datetime | None) -> WorkSchedule:
+    own = {
+        "created_by": ctx.user_id,
+        "updated_by": ctx.user_id,
+        "updated_at": utcnow(),
+        "next_fire_at": next_fire_at,
+        "last_fired_at": None,
+        "last_error": None,
+    }
+    return schedule.model_copy(update=own)
+
+
+def _asked(schedule: WorkSchedule) -> dict[str, object]:
+    """Return what a caller says of the schedule but whether it is enabled."""
+    return schedule.model_dump(exclude={*WorkSchedule.MANAGER_OWNED_FIELDS, "is_enabled"})
 
 
 def _firing(due: DueSchedule, limit: int, *, works: bool) -> Firing:
@@ -165,4 +175,4 @@ def _not_found(schedule_id: UUID) -> WorkScheduleNotFound:
 
 
 def _name_taken(schedule: WorkSchedule) -> WorkScheduleNameTaken:
-    return WorkScheduleNameTaken(f"name: one of its own, {schedule.name!r} is another schedule of this org")
+    return WorkScheduleNameTaken(f"name: expected one that no other schedule of this org has, got {schedule.name!r}")

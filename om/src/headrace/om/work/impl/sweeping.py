@@ -5,7 +5,7 @@ from typing import Final, override
 from uuid import UUID
 
 from headrace.om.context import OpContext, Permission, RequestContext
-from headrace.om.paging import all_ids, checked_limit
+from headrace.om.paging import all_ids, checked_age, checked_limit
 from headrace.om.work.impl.news import Ended
 from headrace.om.work.impl.parts import WorkPart, dead_letter
 from headrace.om.work.manager import WorkSweepInterface
@@ -43,7 +43,7 @@ class WorkSweepImpl(WorkPart, WorkSweepInterface):
     @override
     async def purge_items(self, ctx: OpContext, older_than: timedelta) -> int:
         ctx.require(Permission.WORK_SWEEP)
-        return await self._purge(ctx.org_id, older_than)
+        return await self._purge(ctx.org_id, checked_age(older_than))
 
     async def _purge(self, org_id: UUID, older_than: timedelta) -> int:
         """Remove items, then the bundles that none is left of."""
@@ -62,6 +62,7 @@ class WorkSweepImpl(WorkPart, WorkSweepInterface):
 
     @override
     async def purge_orphaned(self, org_id: UUID, older_than: timedelta) -> int:
+        checked_age(older_than)
         num_schedules = await self._storage.delete_schedules(org_id, self._sweep_limit)
         num_items = await self._storage.purge_items(org_id, older_than, self._sweep_limit)
         # The tenant is found by its items alone: with the last of them its bundles go too, however young they are.

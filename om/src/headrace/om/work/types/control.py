@@ -1,15 +1,25 @@
 """What the platform's operators say about claims: limits, rates and pauses, and what each is about."""
 
 from enum import StrEnum
-from typing import Final, Self
+from typing import Annotated, Final, Self
 from uuid import UUID
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from headrace.om.base import Platform
+from headrace.om.base import EMPTY_UUID, Platform
 from headrace.om.work.types.kinds import WorkKind
 
 MAX_LANE_LENGTH: Final = 100
+
+
+def _of_an_org(org_id: UUID) -> UUID:
+    if org_id == EMPTY_UUID:
+        raise ValueError("expected an org's id; the empty one is no org's")
+    return org_id
+
+
+OrgId = Annotated[UUID, AfterValidator(_of_an_org)]
+"""Whom a control is about."""
 
 
 class LimitScope(StrEnum):
@@ -31,7 +41,7 @@ class WorkLimit(Platform):
 
     scope: LimitScope
     kind: WorkKind | None = None
-    org_id: UUID | None = Field(
+    org_id: OrgId | None = Field(
         default=None, description="With scope org: which one; None is each that has no own limit"
     )
     max_running: int = Field(ge=1, le=1_000_000)
@@ -65,7 +75,7 @@ class WorkPause(Platform):
 
     lane: str | None = Field(default=None, min_length=1, max_length=MAX_LANE_LENGTH)
     kind: WorkKind | None = None
-    org_id: UUID | None = None
+    org_id: OrgId | None = None
 
     @model_validator(mode="after")
     def _names_one_thing(self) -> Self:

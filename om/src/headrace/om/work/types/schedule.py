@@ -58,7 +58,7 @@ class WorkSchedule(Identifiable, Trackable):
     lane: str = Field(default="default", min_length=1, max_length=100)
     priority: int = Field(default=0, ge=-32768, le=32767, description="Higher first")
     max_attempts: int | None = Field(default=None, ge=1, le=10_000, description="None: as an item of the kind has")
-    cron: str | None = Field(default=None, min_length=9, max_length=200, description="Five fields, such as 30 6 * * 1")
+    cron: str | None = Field(default=None, max_length=200, description="Five fields, such as 30 6 * * 1")
     time_zone: str = Field(
         default="UTC", min_length=1, max_length=64, description="Whose clock cron goes by; an IANA name"
     )

@@ -67,7 +67,12 @@ class WorkItem(Identifiable, Trackable):
     lane: str = Field(default="default", min_length=1, max_length=100)
     origin: str = Field(min_length=1, max_length=100, description="Who asked, for operators")
     target_id: UUID | None = Field(default=None, description="The record that the work advances")
-    idempotency_key: str | None = Field(default=None, min_length=1, max_length=200, description="Unique per tenant")
+    idempotency_key: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=200,
+        description="Unique per tenant; bundle: and schedule: begin the queue's own",
+    )
     unique_for: tuple[PayloadField, ...] | None = Field(
         default=None,
         max_length=20,

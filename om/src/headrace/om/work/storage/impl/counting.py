@@ -7,6 +7,7 @@ unique entries of what follows.
 
 from typing import Final
 
+from headrace.om.work.bundling import KEY_PREFIX
 from headrace.om.work.storage.impl.item_columns import INSERTED_NAMES, ITEM_COLUMNS
 
 PLATFORM: Final = "'00000000-0000-0000-0000-000000000000'::uuid"
@@ -19,7 +20,7 @@ _OF_FOLLOW_UP: Final = {
     "kind": "b.on_settled ->> 'kind'",
     "lane": "b.on_settled ->> 'lane'",
     "origin": "b.origin",
-    "idempotency_key": "'bundle:' || b.id",
+    "idempotency_key": f"'{KEY_PREFIX}' || b.id",
     "unique_for": "NULL::text[]",
     "request_id": "b.request_id",
     "traceparent": "b.traceparent",
