@@ -1,11 +1,27 @@
 import asyncio
 import os
 import signal
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
 from headrace.tools.dev.interrupts import Interrupts, ending_by_exit
+
+
+@pytest.fixture(autouse=True)
+def at_a_terminal() -> Iterator[None]:
+    """Handle signals as at a terminal, whatever nohup or a shell in the background has made of them."""
+    default: dict[int, Any] = {
+        signal.SIGINT: signal.default_int_handler,
+        signal.SIGTERM: signal.SIG_DFL,
+        signal.SIGHUP: signal.SIG_DFL,
+    }
+    former = {number: signal.signal(number, handler) for number, handler in default.items()}
+    yield
+    for number, handler in former.items():
+        signal.signal(number, handler)
 
 
 @dataclass
