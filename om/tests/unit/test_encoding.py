@@ -17,6 +17,7 @@ from headrace.om.encoding import (
     EARLIEST,
     LATEST,
     encode_json,
+    refuse_unreadable_name,
     refuse_unstorable_instant,
     refuse_unstorable_text,
     storable_instant,
@@ -261,3 +262,16 @@ def test_an_ordinary_instant_passes_as_it_is(value: datetime) -> None:
 def test_an_instant_beyond_the_range_becomes_its_end() -> None:
     assert storable_instant(datetime.min.replace(tzinfo=EASTWARDS)) == EARLIEST
     assert storable_instant(datetime.max.replace(tzinfo=WESTWARDS)) == LATEST
+
+
+@pytest.mark.parametrize("name", ["two\nlines", " lead", "end ", " ", "bell\x07", "next\x85line", "para\u2029graph"])
+def test_a_name_that_people_could_not_type_again_is_refused(name: str) -> None:
+    with pytest.raises(ValidationFailed, match=r"^name: expected one line without control characters"):
+        refuse_unreadable_name("name", name)
+
+
+@pytest.mark.parametrize(
+    "name", ["nightly", "Grüße", "\u05e9\u05dc\u05d5\u05dd", "\U0001f469\u200d\U0001f680", "a\u00a0b"]
+)
+def test_a_name_of_any_script_is_taken(name: str) -> None:
+    refuse_unreadable_name("name", name)

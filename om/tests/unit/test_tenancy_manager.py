@@ -183,7 +183,7 @@ async def test_the_service_role_is_refused_wherever_a_role_is_given(
     assert await changes(outbox) == []
 
 
-@pytest.mark.parametrize("name", ["nul \x00", ""])
+@pytest.mark.parametrize("name", ["nul \x00", "", "two\nlines", "end "])
 async def test_a_name_is_refused_when_it_does_not_fit(tenancy: TenancyManagerImpl, owner: OpContext, name: str) -> None:
     with pytest.raises(ValidationFailed, match="name: expected"):
         await tenancy.issue_api_key(owner, name, Role.MEMBER)

@@ -174,6 +174,7 @@ async def test_a_schedule_of_an_org_that_is_gone_fires_nothing_and_goes_on(queue
         ({"every": None, "anchor_at": None, "cron": ""}, "cron: expected five fields"),
         ({"every": None, "anchor_at": None, "cron": "0 0 * * *", "time_zone": "Mars/Base"}, "time_zone"),
         ({"name": "nul\x00"}, "name"),
+        ({"name": "two\nlines"}, "name"),
         ({"lane": "\ud800"}, "lane"),
         ({"payload": payload(nothing_like=1)}, "payload.nothing_like"),
         ({"kind": WorkKind.read("FROM_LATER")}, "kind"),

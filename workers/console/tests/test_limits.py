@@ -3,9 +3,12 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from headrace.om.base import EMPTY_UUID
 from headrace.om.root import Managers
 from headrace.om.work.types.kinds import WorkKind
 from workers.console.tests.command_line import CommandLine, new_rctx
+
+NO_ORG = str(EMPTY_UUID)
 
 ORG = UUID("01890f2e-5b0c-7f43-9a37-7f4c9f1f2b6d")
 
@@ -88,13 +91,17 @@ def test_another_orgs_pause_is_not_shown_in_the_status(signed_in: CommandLine) -
 @pytest.mark.parametrize(
     ("command", "sentence"),
     [
-        (("limits", "kind", "NOPE", "1"), "there is no kind 'NOPE'"),
-        (("limits", "kind", "NOOP", "0"), "expected a number from 1 on, or none, got '0'"),
+        (("limits", "kind", "NOPE", "1"), "Invalid value for KIND: there is no kind 'NOPE'"),
+        (("limits", "kind", "NOOP", "0"), "Invalid value for NUMBER: expected a number from 1 on, or none, got '0'"),
         (("limits", "kind", "NOOP", "few"), "expected a number from 1 on, or none, got 'few'"),
-        (("limits", "org", "acme", "1"), "expected an org's id"),
+        (("limits", "org", "acme", "1"), "Invalid value for ORG: expected each, or an org's id"),
         (("limits", "rate", "NOOP", "1", "--per", "0s"), "expected a time above zero"),
-        (("pause",), "expected exactly one of --lane, --kind and --org"),
-        (("resume", "--lane", "a", "--kind", "NOOP"), "expected exactly one of --lane, --kind and --org"),
+        (("limits", "org", NO_ORG, "1"), "org_id: expected an org's id"),
+        (("pause",), "Invalid value for --lane, --kind, --org: expected exactly one of them"),
+        (("resume", "--lane", "a", "--kind", "NOOP"), "--lane, --kind, --org: expected exactly one of them"),
+        (("pause", "--kind", "NOPE"), "Invalid value for --kind: there is no kind"),
+        (("pause", "--org", "acme"), "Invalid value for --org: expected an id"),
+        (("pause", "--org", NO_ORG), "org_id: expected an org's id"),
     ],
 )
 def test_what_makes_no_sense_is_refused(line: CommandLine, command: tuple[str, ...], sentence: str) -> None:
@@ -107,4 +114,4 @@ def test_items_are_enqueued_with_a_key(signed_in: CommandLine) -> None:
     item = signed_in.json("work", "enqueue", "NOOP", "--concurrency-key", "account-1")["item"]
     assert item["concurrency_key"] == "account-1"
     both = ("--ordering-key", "a", "--concurrency-key", "b")
-    assert "ordering_key" in signed_in.refused("work", "enqueue", "NOOP", *both)
+    assert "ordering_key" in signed_in.refused("work", "enqueue", "NOOP", *both, exit_code=2)

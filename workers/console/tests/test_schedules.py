@@ -1,5 +1,7 @@
 """`headrace schedules ...`."""
 
+from uuid import uuid4
+
 import pytest
 
 from workers.console.tests.command_line import CommandLine
@@ -54,21 +56,39 @@ def test_a_schedule_is_disabled_enabled_and_removed(signed_in: CommandLine) -> N
 
 
 @pytest.mark.parametrize(
-    ("options", "sentence", "exit_code"),
+    ("options", "sentence"),
     [
-        (("--cron", "61 * * * *"), "cron: ", 1),
-        (("--cron", "0 0 * * *", "--time-zone", "Europe/Atlantis"), "time_zone: ", 1),
-        (("--every", "soon"), "--every", 2),
-        (("--every", "1h", "--anchor", "noon"), "--anchor", 2),
-        (("--every", "1h", "--missed", "some"), "skip, one, all", 2),
-        (("--every", "1h", "--payload", '{"nothing_like": 1}'), "payload.nothing_like", 1),
-        ((), "cron, every: expected exactly one", 1),
-        (("--every", "1h", "--cron", "0 0 * * *"), "cron, every: expected exactly one", 1),
-        (("--every", "10ms"), "every", 1),
+        (("--cron", "61 * * * *"), "cron: "),
+        (("--cron", "30 6 * *"), "cron: expected five fields"),
+        (("--cron", "@daily"), "cron: expected five fields"),
+        (("--cron", "0 0 * * *", "--time-zone", "Europe/Atlantis"), "time_zone: "),
+        (("--every", "soon"), "value for --every: "),
+        (("--every", "1h", "--anchor", "noon"), "value for --anchor: "),
+        (("--every", "1h", "--missed", "some"), "value for --missed: there is no way with missed ticks 'some'"),
+        (("--every", "1h", "--overlap", "some"), "value for --overlap: there is no way with overlaps 'some'"),
+        (("--every", "1h", "--payload", '{"nothing_like": 1}'), "payload.nothing_like"),
+        ((), "cron, every: expected exactly one"),
+        (("--every", "1h", "--cron", "0 0 * * *"), "cron, every: expected exactly one"),
+        (("--every", "10ms"), "every"),
     ],
 )
 def test_what_does_not_fit_is_said_in_a_sentence(
-    signed_in: CommandLine, options: tuple[str, ...], sentence: str, exit_code: int
+    signed_in: CommandLine, options: tuple[str, ...], sentence: str
 ) -> None:
-    assert sentence in signed_in.refused("schedules", "add", "odd", "NOOP", *options, exit_code=exit_code)
+    assert sentence in signed_in.refused("schedules", "add", "odd", "NOOP", *options, exit_code=2)
     assert signed_in.json("schedules", "list")["schedules"] == []
+
+
+@pytest.mark.parametrize("name", ["two\nlines", " ", "end ", "bell\x07", "para\u2029graph"])
+def test_a_name_that_nobody_could_type_again_is_refused(signed_in: CommandLine, name: str) -> None:
+    said = signed_in.refused("schedules", "add", name, "NOOP", "--every", "1h", exit_code=2)
+    assert said.startswith("validation_failed: name: expected one line without control characters")
+    assert signed_in.json("schedules", "list")["schedules"] == []
+
+
+def test_a_name_that_looks_like_an_id_is_found(signed_in: CommandLine) -> None:
+    name = str(uuid4())
+    made = signed_in.json("schedules", "add", name, "NOOP", "--every", "1h")["schedule"]
+    assert signed_in.json("schedules", "show", name)["schedule"] == made
+    missed = str(uuid4())
+    assert f"no schedule {missed!r} in this org" in signed_in.refused("schedules", "show", missed)

@@ -50,9 +50,9 @@ def test_a_file_that_cannot_be_written_is_told_in_a_sentence(line: CommandLine) 
 
 
 def test_names_that_do_not_fit_are_refused(line: CommandLine) -> None:
-    assert line.refused("seed", "--org", "").startswith("validation_failed: name: ")
-    assert line.refused("seed", "--owner", "Not A Login").startswith("validation_failed: login_name: ")
-    assert "NUL" in line.refused("seed", "--org", "a\x00b")
+    assert line.refused("seed", "--org", "", exit_code=2).startswith("validation_failed: name: ")
+    assert line.refused("seed", "--owner", "Not A Login", exit_code=2).startswith("validation_failed: login_name: ")
+    assert "NUL" in line.refused("seed", "--org", "a\x00b", exit_code=2)
 
 
 def test_a_taken_login_name_is_refused(line: CommandLine) -> None:

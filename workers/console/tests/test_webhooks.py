@@ -36,7 +36,9 @@ def test_no_secret_is_generated_when_one_is_referred_to(line: CommandLine) -> No
 
 def test_another_orgs_secret_is_refused(signed_in: CommandLine) -> None:
     foreign = f"env:{secret_name(uuid4(), 'THEIRS')}"
-    said = signed_in.refused("webhooks", "endpoint", "add", "https://example.com/", "--secret-reference", foreign)
+    said = signed_in.refused(
+        "webhooks", "endpoint", "add", "https://example.com/", "--secret-reference", foreign, exit_code=2
+    )
     assert said.startswith("validation_failed: secret_reference: ")
 
 
@@ -59,7 +61,7 @@ def test_a_secret_without_a_place_to_keep_it_is_refused(signed_in: CommandLine) 
     ],
 )
 def test_an_endpoint_that_cannot_work_is_refused(signed_in: CommandLine, options: tuple[str, ...], field: str) -> None:
-    said = signed_in.refused("webhooks", "endpoint", "add", *options)
+    said = signed_in.refused("webhooks", "endpoint", "add", *options, exit_code=2)
     assert field in said
     assert "pw@" not in said
     assert "whsec_" not in said
@@ -142,9 +144,9 @@ def test_data_that_is_no_json_is_refused_with_2(
 def test_data_above_the_platforms_bound_is_refused(signed_in: CommandLine) -> None:
     body = json.dumps("x" * (1024 * 1024))
     assert "body: expected at most" in signed_in.refused(
-        "webhooks", "publish", "--event", "a", "--data", "-", given=body
+        "webhooks", "publish", "--event", "a", "--data", "-", exit_code=2, given=body
     )
 
 
 def test_an_event_that_is_none_is_refused(signed_in: CommandLine) -> None:
-    assert "event_type: " in signed_in.refused("webhooks", "publish", "--event", "Not One", "--data", "{}")
+    assert "event_type: " in signed_in.refused("webhooks", "publish", "--event", "Not One", "--data", "{}", exit_code=2)

@@ -31,7 +31,14 @@ def test_a_second_enqueue_finds_the_first_under_its_key(signed_in: CommandLine) 
     second = signed_in.json("work", "enqueue", "NOOP", "--key", "k")
     assert (first["is_new"], second["is_new"]) == (True, False)
     assert first["item"]["id"] == second["item"]["id"]
-    assert "was there already" in signed_in.run("work", "enqueue", "NOOP", "--key", "k").stdout
+    assert "was there already under its key: " in signed_in.run("work", "enqueue", "NOOP", "--key", "k").stdout
+
+
+def test_an_item_that_is_there_in_what_it_is_unique_for_is_not_said_to_have_its_key(signed_in: CommandLine) -> None:
+    asked = ("work", "enqueue", "NOOP", "--payload", '{"note": "a"}', "--unique-for", "note")
+    first = signed_in.json(*asked, "--key", "one")["item"]
+    for others in ((), ("--key", "two")):
+        assert signed_in.run(*asked, *others).stdout == f"was there already: NOOP {first['id']}, queued\n"
 
 
 def test_a_payload_is_read_from_standard_input_and_from_a_file(signed_in: CommandLine, tmp_path: Path) -> None:
@@ -47,7 +54,7 @@ def test_a_payload_is_read_from_standard_input_and_from_a_file(signed_in: Comman
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("NOPE",), f"usage: Invalid value: there is no kind 'NOPE'; there are: {', '.join(WorkKind)}"),
+        (("NOPE",), f"usage: Invalid value for KIND: there is no kind 'NOPE'; there are: {', '.join(WorkKind)}"),
         (("NOOP", "--payload", "{"), "usage: Invalid value for --payload: expected JSON"),
         (("NOOP", "--payload", "[1]"), "usage: Invalid value for --payload: expected a JSON object"),
         (("NOOP", "--payload", '{"note": NaN}'), "usage: Invalid value for --payload: expected JSON: NaN is not JSON"),
@@ -75,12 +82,16 @@ def test_usage_is_refused_with_2_when_an_option_makes_no_sense(
         (("--lane", ""), "lane: "),
         (("--lane", "x" * 101), "lane: "),
         (("--key", "x" * 201), "idempotency_key: "),
+        (("--key", "bundle:1"), "idempotency_key: expected a key that does not begin with bundle: or schedule:"),
+        (("--unique-for", ""), "unique_for: "),
     ],
 )
-def test_the_platform_refuses_with_1_what_cannot_be_stored(
+def test_what_cannot_be_stored_is_refused_with_2_as_well(
     signed_in: CommandLine, options: tuple[str, ...], sentence: str
 ) -> None:
-    assert sentence in signed_in.refused("work", "enqueue", "NOOP", *options)
+    said = signed_in.refused("work", "enqueue", "NOOP", *options, exit_code=2)
+    assert said.startswith(("validation_failed: ", "work_payload_refused: "))
+    assert f": {sentence}" in said
 
 
 def test_items_are_listed_newest_first_and_page_by_page(signed_in: CommandLine) -> None:
@@ -106,10 +117,22 @@ def test_an_empty_list_says_so(signed_in: CommandLine) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [("--status", "lost"), ("--kind", "x"), ("--started-before", "y"), ("--limit", "0"), ("--after", "z")]
+    ("option", "value"),
+    [
+        ("--status", "lost"),
+        ("--kind", "x"),
+        ("--bundle", "b"),
+        ("--started-before", "y"),
+        ("--started-before", "9999-12-31T23:59:59-14:00"),
+        ("--started-before", "0001-01-01T00:00:00+14:00"),
+        ("--after", "z"),
+    ],
 )
-def test_a_filter_that_makes_no_sense_is_refused_with_2(signed_in: CommandLine, options: tuple[str, ...]) -> None:
-    assert signed_in.refused("work", "list", *options, exit_code=2).startswith("usage: ")
+def test_a_filter_that_makes_no_sense_is_refused_with_2_and_named(
+    signed_in: CommandLine, option: str, value: str
+) -> None:
+    said = signed_in.refused("work", "list", option, value, exit_code=2)
+    assert said.startswith(f"usage: Invalid value for {option}: ")
 
 
 def test_an_item_is_shown_without_its_claim_token(signed_in: CommandLine) -> None:
@@ -136,7 +159,9 @@ def test_an_item_in_the_wrong_state_is_refused(signed_in: CommandLine) -> None:
 @pytest.mark.parametrize("verb", ["show", "retry", "cancel"])
 def test_an_unknown_or_malformed_id_is_refused(signed_in: CommandLine, verb: str) -> None:
     assert signed_in.refused("work", verb, str(uuid4())).startswith("work_item_not_found: ")
-    assert signed_in.refused("work", verb, "no-id", exit_code=2).startswith("usage: Invalid value: expected an id")
+    assert signed_in.refused("work", verb, "no-id", exit_code=2).startswith(
+        "usage: Invalid value for ID: expected an id"
+    )
 
 
 def test_another_orgs_item_is_not_found(signed_in: CommandLine) -> None:

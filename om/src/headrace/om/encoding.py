@@ -9,12 +9,16 @@ from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Any, Final
+from unicodedata import category
 
 from headrace.om.exceptions import ValidationFailed
 
 CUT_MARK: Final = " ... (cut)"
 MAX_DEPTH: Final = 64
 """Levels of nesting that a cleaned JSON value keeps."""
+
+_UNREADABLE: Final = frozenset({"Cc", "Zl", "Zp"})
+"""Unicode's categories of control characters and of what ends a line or a paragraph."""
 
 EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST: Final = datetime(9000, 1, 1, tzinfo=UTC)
@@ -32,6 +36,17 @@ def refuse_unstorable_text(field: str, value: str) -> None:
         value.encode()
     except UnicodeEncodeError as error:
         raise ValidationFailed(field, "text without lone surrogates (it is not valid Unicode)") from error
+
+
+def refuse_unreadable_name(field: str, value: str) -> None:
+    """Return when PostgreSQL can hold the name, and people can read it, type it and tell it from others.
+
+    Raises:
+        ValidationFailed: It cannot be stored, holds a line end or another control character, or is blank at an end.
+    """
+    refuse_unstorable_text(field, value)
+    if value != value.strip() or any(category(each) in _UNREADABLE for each in value):
+        raise ValidationFailed(field, f"one line without control characters, blank at neither end, got {value!r}")
 
 
 def encode_json(field: str, value: object, *, limit_bytes: int) -> str:

@@ -8,7 +8,7 @@ from urllib.parse import SplitResult, urlsplit
 from uuid import UUID
 
 from headrace.infra.secrets import REFERENCE
-from headrace.om.encoding import refuse_unstorable_text
+from headrace.om.encoding import refuse_unreadable_name, refuse_unstorable_text
 from headrace.om.exceptions import ValidationFailed
 from headrace.om.webhooks.types.delivery import FailureCount, FailurePolicy
 from headrace.om.webhooks.types.endpoint import MAX_URL_LENGTH, WebhookEndpoint
@@ -57,7 +57,7 @@ def check_endpoint(org_id: UUID, endpoint: WebhookEndpoint) -> None:
     Raises:
         ValidationFailed: One cannot; the sentence names it and repeats neither the URL nor the reference.
     """
-    refuse_unstorable_text("name", endpoint.name)
+    refuse_unreadable_name("name", endpoint.name)
     check_url(endpoint.url)
     check_secret_reference(org_id, endpoint.secret_reference)
     _check_filter(endpoint.event_types)

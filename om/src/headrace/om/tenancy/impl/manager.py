@@ -11,7 +11,7 @@ from pydantic import AwareDatetime, SecretStr
 
 from headrace.om.base import EMPTY_UUID, Trackable, utcnow
 from headrace.om.context import OpContext, Permission, RequestContext, Role, SecurityContext
-from headrace.om.encoding import refuse_unstorable_instant, refuse_unstorable_text
+from headrace.om.encoding import refuse_unreadable_name, refuse_unstorable_instant
 from headrace.om.exceptions import Conflict, NotAuthenticated, ValidationFailed
 from headrace.om.outbox.rows import entity_row
 from headrace.om.paging import all_ids, checked_age, checked_limit
@@ -285,7 +285,7 @@ def _refuse_names(*names: str) -> None:
     for name in names:
         if not 1 <= len(name) <= 100:  # noqa: PLR2004 - as `Named` has it
             raise ValidationFailed("name", "1 to 100 characters")
-        refuse_unstorable_text("name", name)
+        refuse_unreadable_name("name", name)
 
 
 def _refuse_taken_login(outcome: InsertOutcome, user: User) -> None:

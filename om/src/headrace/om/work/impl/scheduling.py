@@ -7,7 +7,7 @@ from uuid import UUID
 
 from headrace.om.base import utcnow
 from headrace.om.context import OpContext, Permission, RequestContext
-from headrace.om.encoding import refuse_unstorable_instant, refuse_unstorable_text
+from headrace.om.encoding import refuse_unreadable_name, refuse_unstorable_instant, refuse_unstorable_text
 from headrace.om.exceptions import Conflict, Unavailable, ValidationFailed
 from headrace.om.paging import checked_limit
 from headrace.om.storage.outcomes import InsertOutcome
@@ -162,7 +162,8 @@ def _item_of(schedule: WorkSchedule, tick: datetime) -> WorkItem:
 
 
 def _refuse_unstorable(schedule: WorkSchedule) -> None:
-    for field in ("name", "lane", "cron", "time_zone"):
+    refuse_unreadable_name("name", schedule.name)
+    for field in ("lane", "cron", "time_zone"):
         if (text := getattr(schedule, field)) is not None:
             refuse_unstorable_text(field, text)
     for field in ("anchor_at", "created_at"):

@@ -29,7 +29,8 @@ async def find(session: Session, name_or_id: str) -> WorkSchedule:
     """
     try:
         return await session.managers.work.get_schedule(session.ctx, UUID(name_or_id))
-    except ValueError:
+    except (ValueError, WorkScheduleNotFound):
+        # A name may look like an id.
         return await _named(session, name_or_id)
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headrace.workers.console.cli.entry import operate
-from headrace.workers.console.cli.options import Json, one_of, read_delay, read_id, read_optional_id
+from headrace.workers.console.cli.options import KIND, Json, one_of, read_delay, read_id, read_optional_id
 from headrace.workers.console.cli.screen import Line, answer
 from headrace.workers.console.views.controls import (
     control_document,
@@ -84,8 +84,8 @@ def of_org(
 
     limit = WorkLimit(
         scope=LimitScope.ORG,
-        org_id=None if org == EACH else read_id(org, "an org's id"),
-        kind=None if kind is None else _kind(kind),
+        org_id=None if org == EACH else read_id(org, "ORG", f"{EACH}, or an org's id"),
+        kind=None if kind is None else _kind(kind, "--kind"),
         max_running=_number(at_most) or 1,
     )
     _say(context, limit, origin, remove=at_most == NONE, as_json=as_json)
@@ -176,14 +176,16 @@ def _pause(lane: str | None, kind: str | None, org: str | None) -> "WorkPause":
     from headrace.om.work.types.control import WorkPause  # noqa: PLC0415 - start-up stays fast
 
     if sum(each is not None for each in (lane, kind, org)) != 1:
-        raise typer.BadParameter("expected exactly one of --lane, --kind and --org")
-    return WorkPause(lane=lane, kind=None if kind is None else _kind(kind), org_id=read_optional_id(org))
+        raise typer.BadParameter("expected exactly one of them", param_hint="--lane, --kind, --org")
+    return WorkPause(
+        lane=lane, kind=None if kind is None else _kind(kind, "--kind"), org_id=read_optional_id(org, "--org")
+    )
 
 
-def _kind(text: str) -> "WorkKind":
+def _kind(text: str, named: str = KIND) -> "WorkKind":
     from headrace.om.work.types.kinds import WorkKind  # noqa: PLC0415 - start-up stays fast
 
-    return one_of(text, WorkKind, "kind")
+    return one_of(text, WorkKind, named, "kind")
 
 
 def _number(text: str) -> int | None:
@@ -195,5 +197,5 @@ def _number(text: str) -> int | None:
     if text == NONE:
         return None
     if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise typer.BadParameter(f"expected a number from 1 on, or {NONE}, got {text!r}")
+        raise typer.BadParameter(f"expected a number from 1 on, or {NONE}, got {text!r}", param_hint="NUMBER")
     return int(text)

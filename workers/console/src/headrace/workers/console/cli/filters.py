@@ -46,11 +46,11 @@ class FilterWords:
         from headrace.om.work.types.work_item import WorkStatus  # noqa: PLC0415 - likewise
 
         return WorkFilter(
-            status=None if self.status is None else one_of(self.status, WorkStatus, "status"),
+            status=None if self.status is None else one_of(self.status, WorkStatus, "--status", "status"),
             kind=None if self.kind is None else read_kind(self.kind),
             lane=self.lane,
             origin=self.origin,
-            bundle_id=None if self.bundle is None else read_id(self.bundle),
+            bundle_id=None if self.bundle is None else read_id(self.bundle, "--bundle", "a bundle's id"),
             started_before=None
             if self.started_before is None
             else read_instant(self.started_before, "--started-before"),
@@ -68,4 +68,4 @@ def read_kind(text: str) -> "WorkKind":
 
     if _KIND.fullmatch(text):
         return WorkKind.read(text)
-    return one_of(text, WorkKind, "kind")
+    return one_of(text, WorkKind, "--kind", "kind")

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 from uuid import UUID
 
 import typer
@@ -13,8 +13,20 @@ After = Annotated[str | None, typer.Option(metavar="ID", help="Begin after this 
 ItemId = Annotated[str, typer.Argument(metavar="ID", help="The work item's id.")]
 
 
-def read_id(text: str, what: str = "an id") -> UUID:
+ID: Final = "ID"
+"""The name of the argument that is an id."""
+
+KIND: Final = "KIND"
+"""The name of the argument that is a kind of work."""
+
+
+def read_id(text: str, named: str, what: str = "an id") -> UUID:
     """Return the id that the text says.
+
+    Args:
+        text: As it was given.
+        named: The argument or option that it was given for.
+        what: What it is the id of.
 
     Raises:
         typer.BadParameter: It says none.
@@ -22,17 +34,16 @@ def read_id(text: str, what: str = "an id") -> UUID:
     try:
         return UUID(text)
     except ValueError:
-        raise typer.BadParameter(
-            f"expected {what} such as 01890f2e-5b0c-7f43-9a37-7f4c9f1f2b6d, got {text!r}"
-        ) from None
+        expected = f"expected {what} such as 01890f2e-5b0c-7f43-9a37-7f4c9f1f2b6d, got {text!r}"
+        raise typer.BadParameter(expected, param_hint=named) from None
 
 
-def read_optional_id(text: str | None) -> UUID | None:
+def read_optional_id(text: str | None, named: str) -> UUID | None:
     """Return the id that the text says, or None where there is no text."""
-    return None if text is None else read_id(text)
+    return None if text is None else read_id(text, named)
 
 
-def read_delay(text: str, option: str = "--delay") -> timedelta:
+def read_delay(text: str, option: str) -> timedelta:
     """Return the duration that the text says, such as 5m.
 
     Raises:
@@ -47,21 +58,27 @@ def read_delay(text: str, option: str = "--delay") -> timedelta:
 
 
 def read_instant(text: str, option: str) -> datetime:
-    """Return the instant that the text says, in UTC where it names no zone.
+    """Return the instant that the text says, in UTC, which is meant where it names no zone.
 
     Raises:
-        typer.BadParameter: It says none.
+        typer.BadParameter: It says none, or one that UTC's calendar does not have.
     """
     try:
         at = datetime.fromisoformat(text)
-    except ValueError:
+        return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         expected = f"expected an instant such as 2026-11-30T12:00:00Z, got {text!r}"
         raise typer.BadParameter(expected, param_hint=option) from None
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
-def one_of[Choice: StrEnum](text: str, choices: type[Choice], what: str) -> Choice:
+def one_of[Choice: StrEnum](text: str, choices: type[Choice], named: str, what: str) -> Choice:
     """Return the member of an enumeration of texts that the text names, in either case.
+
+    Args:
+        text: As it was given.
+        choices: The enumeration.
+        named: The argument or option that it was given for.
+        what: What a member is.
 
     Raises:
         typer.BadParameter: It names none; the sentence lists them.
@@ -69,5 +86,5 @@ def one_of[Choice: StrEnum](text: str, choices: type[Choice], what: str) -> Choi
     members = {each.lower(): each for each in choices}
     if text.lower() not in members:
         known = ", ".join(members.values())
-        raise typer.BadParameter(f"there is no {what} {text!r}; there are: {known}")
+        raise typer.BadParameter(f"there is no {what} {text!r}; there are: {known}", param_hint=named)
     return members[text.lower()]

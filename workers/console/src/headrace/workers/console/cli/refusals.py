@@ -8,7 +8,7 @@ from http import HTTPStatus
 import typer
 
 from headrace.infra.exceptions import InfraException
-from headrace.om.exceptions import PlatformException
+from headrace.om.exceptions import PlatformException, ValidationFailed
 from headrace.workers.console.cli.text import visible
 
 
@@ -54,14 +54,19 @@ class Refusal:
 def refusal_of(error: Exception) -> Refusal:
     """Return what an error means to whoever runs the command; never raises."""
     if isinstance(error, PlatformException | InfraException):
-        is_away = error.http_status == HTTPStatus.SERVICE_UNAVAILABLE
-        return Refusal(error.code, str(error), ExitCode.UNAVAILABLE if is_away else ExitCode.REFUSED)
+        return Refusal(error.code, str(error), _exit_code_of(error))
     if isinstance(error, typer.TyperException):
         return Refusal("usage", error.format_message(), error.exit_code, _usage_hint(error))
     if (misfit := _misfit(error)) is not None:
-        return Refusal("validation_failed", misfit, ExitCode.REFUSED)
+        return Refusal(ValidationFailed.code, misfit, ExitCode.USAGE)
     what = f"unexpected {type(error).__name__}: {error}" if str(error) else f"unexpected {type(error).__name__}"
     return Refusal("internal_error", what, ExitCode.REFUSED, "`headrace --debug ...` shows where it comes from.")
+
+
+def _exit_code_of(error: PlatformException | InfraException) -> ExitCode:
+    if isinstance(error, ValidationFailed):
+        return ExitCode.USAGE
+    return ExitCode.UNAVAILABLE if error.http_status == HTTPStatus.SERVICE_UNAVAILABLE else ExitCode.REFUSED
 
 
 def help_of(error: Exception) -> str | None:
@@ -84,6 +89,7 @@ def _misfit(error: Exception) -> str | None:
     if pydantic is None or not isinstance(error, pydantic.ValidationError):
         return None
     first = error.errors(include_url=False, include_input=False)[0]
-    field = ".".join(str(part) for part in first["loc"])
+    # An option that is given several times is one option: its place among them says nothing.
+    field = ".".join(part for part in first["loc"] if isinstance(part, str))
     said = first["msg"].removeprefix("Value error, ")
     return f"{field}: {said[:1].lower()}{said[1:]}" if field else said

@@ -6,6 +6,7 @@ import typer
 
 from headrace.workers.console.cli.entry import ask
 from headrace.workers.console.cli.options import (
+    KIND,
     After,
     Json,
     Limit,
@@ -60,7 +61,7 @@ def list_schedules(context: typer.Context, *, limit: Limit = 50, after: After = 
     """List schedules, newest first."""
     from headrace.workers.console.actions import schedules as actions  # noqa: PLC0415 - start-up stays fast
 
-    begin = read_optional_id(after)
+    begin = read_optional_id(after, "--after")
     found, next_id = ask(context, lambda session: actions.get_schedules(session, limit, begin))
     more = () if next_id is None else (Line(f"more: --after {next_id}"),)
     answer(schedules_document(found, next_id), schedules_rows(found), *more, as_json=as_json)
@@ -102,7 +103,7 @@ def add(  # noqa: PLR0913 - the options of the command line
 
     asked = {
         "name": name,
-        "kind": one_of(kind, WorkKind, "kind"),
+        "kind": one_of(kind, WorkKind, KIND, "kind"),
         "payload": read_json_object(payload, "--payload"),
         "lane": lane,
         "priority": priority,
@@ -111,9 +112,9 @@ def add(  # noqa: PLR0913 - the options of the command line
         "time_zone": time_zone,
         "every": None if every is None else read_delay(every, "--every"),
         "anchor_at": None if anchor is None else read_instant(anchor, "--anchor"),
-        "missed": one_of(missed, types.MissedTicks, "way with missed ticks"),
+        "missed": one_of(missed, types.MissedTicks, "--missed", "way with missed ticks"),
         "missed_after": read_delay(missed_after, "--missed-after"),
-        "overlap": one_of(overlap, types.Overlap, "way with overlaps"),
+        "overlap": one_of(overlap, types.Overlap, "--overlap", "way with overlaps"),
         "is_enabled": not disabled,
     }
     wished = types.WorkSchedule.model_validate({field: value for field, value in asked.items() if value is not None})

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from headrace.workers.console.cli.entry import ask
-from headrace.workers.console.cli.options import After, Json, Limit, read_id, read_optional_id
+from headrace.workers.console.cli.options import ID, After, Json, Limit, read_id, read_optional_id
 from headrace.workers.console.cli.screen import Line, answer
 from headrace.workers.console.cli.sources import read_json_text
 from headrace.workers.console.views.webhooks import (
@@ -63,7 +63,7 @@ def list_endpoints(context: typer.Context, *, limit: Limit = 100, after: After =
     """List endpoints, oldest first."""
     from headrace.workers.console.actions import webhooks  # noqa: PLC0415 - start-up stays fast
 
-    begin = read_optional_id(after)
+    begin = read_optional_id(after, "--after")
     found, next_id = ask(context, lambda session: webhooks.get_endpoints(session, limit, begin))
     more = () if next_id is None else (Line(f"more: --after {next_id}"),)
     answer(endpoints_document(found, next_id), endpoints_rows(found), *more, as_json=as_json)
@@ -74,7 +74,7 @@ def enable_endpoint(context: typer.Context, endpoint_id: EndpointId, *, as_json:
     """Let a disabled endpoint have messages again."""
     from headrace.workers.console.actions import webhooks  # noqa: PLC0415 - start-up stays fast
 
-    wanted = read_id(endpoint_id)
+    wanted = read_id(endpoint_id, ID, "an endpoint's id")
     endpoint = ask(context, lambda session: webhooks.enable_endpoint(session, wanted))
     said = Line(f"{endpoint.name} {endpoint.id} is enabled")
     answer({"endpoint": endpoint_document(endpoint)}, said, as_json=as_json)
@@ -87,6 +87,6 @@ def publish(
     """Publish a message to every enabled endpoint that wants its event."""
     from headrace.workers.console.actions import webhooks  # noqa: PLC0415 - start-up stays fast
 
-    body, chosen = read_json_text(data, "--data"), read_optional_id(message_id)
+    body, chosen = read_json_text(data, "--data"), read_optional_id(message_id, "--message-id")
     published = ask(context, lambda session: webhooks.publish(session, event, body, chosen))
     answer(published_document(published), *published_blocks(published), as_json=as_json)

@@ -18,6 +18,8 @@ from headrace.workers.console.cli.filters import (
     StatusFilter,
 )
 from headrace.workers.console.cli.options import (
+    ID,
+    KIND,
     After,
     ItemId,
     Json,
@@ -95,10 +97,10 @@ def enqueue(  # noqa: PLR0913 - the options of the command line
     from headrace.workers.console.actions import work  # noqa: PLC0415 - start-up stays fast
 
     wish = work.WorkWish(
-        kind=one_of(kind, WorkKind, "kind"),
+        kind=one_of(kind, WorkKind, KIND, "kind"),
         payload=read_json_object(payload, "--payload"),
         origin=origin,
-        delay=read_delay(delay),
+        delay=read_delay(delay, "--delay"),
         lane=lane,
         priority=priority,
         idempotency_key=key,
@@ -108,7 +110,8 @@ def enqueue(  # noqa: PLR0913 - the options of the command line
         ordering_key=ordering_key,
     )
     item, is_new = ask(context, lambda session: work.enqueue(session, wish))
-    said = f"{'enqueued' if is_new else 'was there already under its key'}: {item.kind} {item.id}, {item.status}"
+    there = "was there already under its key" if key and item.idempotency_key == key else "was there already"
+    said = f"{'enqueued' if is_new else there}: {item.kind} {item.id}, {item.status}"
     answer({"item": item_document(item), "is_new": is_new}, Line(said), as_json=as_json)
 
 
@@ -131,7 +134,7 @@ def list_items(  # noqa: PLR0913 - the options of the command line
     from headrace.workers.console.actions import work  # noqa: PLC0415 - start-up stays fast
 
     where = FilterWords(status, kind, lane, origin, bundle, started_before, has_error).read()
-    begin = read_optional_id(after)
+    begin = read_optional_id(after, "--after")
     items, next_id = ask(context, lambda session: work.get_items(session, where, limit, begin))
     more = () if next_id is None else (Line(f"more: --after {next_id}"),)
     answer(items_document(items, next_id), items_rows(items), *more, as_json=as_json)
@@ -142,7 +145,7 @@ def show(context: typer.Context, item_id: ItemId, *, as_json: Json = False) -> N
     """Show one work item with all that is known of it."""
     from headrace.workers.console.actions import work  # noqa: PLC0415 - start-up stays fast
 
-    wanted = read_id(item_id)
+    wanted = read_id(item_id, ID)
     item = ask(context, lambda session: work.get_item(session, wanted))
     answer({"item": item_document(item)}, item_fields(item), as_json=as_json)
 
@@ -168,15 +171,15 @@ def retry(  # noqa: PLR0913 - the options of the command line
     from headrace.workers.console.actions import work  # noqa: PLC0415 - start-up stays fast
 
     if by_filter == (item_id is not None):
-        raise typer.BadParameter("expected the id of one item, or --filter with what chooses many")
+        raise typer.BadParameter("expected the id of one item, or --filter with what chooses many", param_hint=ID)
     words = FilterWords(status, kind, lane, origin, bundle, started_before, has_error)
     if item_id is not None:
         _refuse_filter(words)
-        wanted = read_id(item_id)
+        wanted = read_id(item_id, ID)
         item = ask(context, lambda session: work.retry(session, wanted))
         answer({"item": item_document(item)}, Line(f"{item.kind} {item.id} is {item.status} again"), as_json=as_json)
         return
-    where, begin = replace(words, status=status or "failed").read(), read_optional_id(after)
+    where, begin = replace(words, status=status or "failed").read(), read_optional_id(after, "--after")
     retried, next_id = ask(context, lambda session: work.retry_many(session, where, limit, begin))
     more = () if next_id is None else (Line(f"more: --after {next_id}"),)
     answer(retried_document(retried, next_id), retried_line(retried), *more, as_json=as_json)
@@ -184,7 +187,7 @@ def retry(  # noqa: PLR0913 - the options of the command line
 
 def _refuse_filter(words: FilterWords) -> None:
     if words != FilterWords():
-        raise typer.BadParameter("options that choose many items go with --filter, not with the id of one")
+        raise typer.BadParameter("expected none beside options that choose many, which go with --filter", param_hint=ID)
 
 
 @group.command("delete-finished")
@@ -223,7 +226,7 @@ def wait(
     from headrace.workers.console.actions import bundles as bundle_actions  # noqa: PLC0415 - start-up stays fast
     from headrace.workers.console.actions import work  # noqa: PLC0415 - likewise
 
-    wanted, limit = read_id(item_id), read_delay(timeout, "--timeout")
+    wanted, limit = read_id(item_id, ID), read_delay(timeout, "--timeout")
     if for_bundle:
         bundle = ask(context, lambda session: bundle_actions.wait(session, wanted, limit))
         answer({"bundle": bundle_document(bundle)}, bundle_fields(bundle), as_json=as_json)
@@ -237,7 +240,7 @@ def cancel(context: typer.Context, item_id: ItemId, *, as_json: Json = False) ->
     """Cancel a queued work item, or ask the worker that holds it to stop."""
     from headrace.workers.console.actions import work  # noqa: PLC0415 - start-up stays fast
 
-    wanted = read_id(item_id)
+    wanted = read_id(item_id, ID)
     item = ask(context, lambda session: work.cancel(session, wanted))
     done = f"is {item.status}" if item.cancel_requested_at is None else f"is {item.status}: its worker is asked to stop"
     said = "is cancelled" if item.settled_at is not None else done

@@ -38,5 +38,5 @@ def run_worker(context: typer.Context, name: Name) -> None:
     found = installed_workers()
     if name not in found:
         known = ", ".join(found) or "none"
-        raise typer.BadParameter(f"no worker {name!r} is installed here; installed are: {known}")
+        raise typer.BadParameter(f"no worker {name!r} is installed here; installed are: {known}", param_hint="NAME")
     entry_of(context).execute(found[name].argv(), {**read_variables(LOCAL_ENV_FILE), **os.environ})
