@@ -10,8 +10,9 @@ from headrace.tools.new_worker.debris import is_debris
 from headrace.tools.terraform_inputs.document import TerraformInputs
 from tests.deployment.repository import ROOT, run
 
-WORKER: Final = "shipment-notifier"
-KIND: Final = "NOTIFY_SHIPMENT"
+WORKER: Final = "probe-of-growth"
+KIND: Final = "PROBE_GROWTH"
+"""Names that no worker of a tree has, whatever was added to it already."""
 
 # What no worker touches; and no lock, so that nothing is resolved.
 LEFT_OUT: Final = frozenset({".git", ".venv", ".headrace", "docs", "tools", "uv.lock", "lock.toml"})

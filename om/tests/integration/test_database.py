@@ -29,6 +29,7 @@ pytestmark = pytest.mark.servers
 CORE = DatabaseRole.CORE
 TENANT = text("SELECT current_setting('app.org_id', true)")
 STATE = DriverStatement("state", CORE, "SELECT current_setting('app.org_id', true) AS tenant")
+NAMING = DriverStatement("naming", CORE, f"SELECT set_config('app.org_id', '{ORG}', true) AS tenant", names_tenant=True)
 MINE = "datname = current_database() AND usename = 'headrace_runtime'"
 NUM_CANCELS = 60
 SOON = timedelta(milliseconds=200)
@@ -64,13 +65,13 @@ async def test_the_session_names_its_tenant_for_its_transaction_alone(database_o
         assert await tenant_seen(database, OTHER) == str(OTHER)
 
 
-@pytest.mark.parametrize("org_id", [ORG, EMPTY_UUID])
+@pytest.mark.parametrize(("stmt", "org_id"), [(STATE, ORG), (STATE, EMPTY_UUID), (NAMING, ORG)])
 async def test_the_driver_names_its_tenant_for_its_statement_alone(
-    database_options: DatabaseOptions, org_id: UUID
+    database_options: DatabaseOptions, stmt: DriverStatement, org_id: UUID
 ) -> None:
     async with opened(database_options, pool_size=1) as database:
-        async with database.driver_for(STATE, org_id=org_id) as connection:
-            assert (await connection.fetch(STATE.sql))[0]["tenant"] == str(org_id)
+        async with database.driver_for(stmt, org_id=org_id) as connection:
+            assert (await connection.fetch(stmt.sql))[0]["tenant"] == str(org_id)
         assert await tenant_seen(database, None) in {None, ""}
 
 

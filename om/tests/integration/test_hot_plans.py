@@ -22,7 +22,7 @@ from headrace.om.work.storage.impl import ending_statements as ending
 from headrace.om.work.storage.impl import filtered_statements as filtered
 from headrace.om.work.storage.impl import statements as sql
 from headrace.om.work.storage.impl.claim_statements import SIZES, claim_statement
-from headrace.om.work.storage.impl.item_columns import insert_columns
+from headrace.om.work.storage.impl.item_columns import insert_columns, insert_values
 from headrace.om.work.storage.impl.postgres import WorkStoragePostgresImpl
 from headrace.om.work.storage.impl.postgres_settling import settle_columns
 from headrace.om.work.types.queries import ClaimedRow, WorkFilter
@@ -98,7 +98,8 @@ type Measure = Callable[[Bench], Awaitable[int]]
 
 
 async def enqueue_one(bench: Bench) -> int:
-    return await bench.enqueue(bench.items(1))
+    (item,) = bench.items(1)
+    return await bench.of_org(sql.CREATE_ITEM, *insert_values(item, fair_share=True))
 
 
 async def enqueue_many(bench: Bench) -> int:

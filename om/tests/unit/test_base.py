@@ -1,5 +1,6 @@
 """Frozen models: nothing changes in place, copies are validated, ids sort by time."""
 
+from copy import copy
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -154,3 +155,20 @@ def test_a_model_of_trusted_values_is_like_any_other() -> None:
     assert trusted.with_changes(name="b") == trusted.model_copy(update={"name": "b"}) == Named(name="b")
     with pytest.raises(ValidationError):
         trusted.name = "b"  # type: ignore[misc]  # what is refused
+
+
+def test_a_mapping_is_encoded_once_and_again_where_that_failed() -> None:
+    asked = list[dict[str, Any]]()
+
+    def encode(content: dict[str, Any]) -> str:
+        asked.append(content)
+        if len(asked) == 1:
+            raise ValueError("not yet")
+        return str(len(content))
+
+    mapping = FrozenMapping({"a": [1], "b": None})
+    with pytest.raises(ValueError, match="not yet"):
+        mapping.encoded(encode)
+    assert [mapping.encoded(encode) for _ in range(2)] == ["2", "2"]
+    assert asked == [{"a": [1], "b": None}] * 2
+    assert copy(mapping) == mapping == FrozenMapping({"a": [1], "b": None})

@@ -9,6 +9,8 @@ import asyncpg
 from headrace.tools.bench.peers.protocol import Marks, PeerProgram, main
 
 BATCH = 50
+REST_SECONDS = 0.02
+"""Between two batches: a drain lasts longer than the bench takes to look at it."""
 
 
 class PlainQueue(PeerProgram):
@@ -43,9 +45,8 @@ class PlainQueue(PeerProgram):
             )
             for _ in taken:
                 marks.note()
-            if not taken:
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(stop.wait(), 0.01)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), REST_SECONDS)
         await self.close()
 
 

@@ -11,9 +11,9 @@ from headrace.tools.new_worker.cli import new_worker
 
 pytestmark = [pytest.mark.processes, pytest.mark.timeout(300)]
 
-FOLDER = Path("workers/shipment-notifier")
-HANDLER = FOLDER / "src/headrace/workers/shipment_notifier/handler.py"
-PAYLOAD = "        payload = payload_of(NotifyShipmentPayload, item)\n"
+FOLDER = Path("workers/probe-of-handlers")
+HANDLER = FOLDER / "src/headrace/workers/probe_of_handlers/handler.py"
+PAYLOAD = "        payload = payload_of(ProbeHandlersPayload, item)\n"
 BODY = (
     PAYLOAD
     + """\
@@ -26,7 +26,7 @@ BODY = (
 LESS = {
     "nothing": (BODY, "        return {}\n"),
     "a receipt for each run": ("AuditEntry(id=item.id, ", "AuditEntry("),
-    "no check of the payload": (PAYLOAD, "        payload = NotifyShipmentPayload.model_construct(**item.payload)\n"),
+    "no check of the payload": (PAYLOAD, "        payload = ProbeHandlersPayload.model_construct(**item.payload)\n"),
 }
 
 
@@ -49,7 +49,7 @@ def run_tests(root: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_workers_tests_fail_when_its_handler_is_emptied(repository: Path) -> None:
-    arguments = ["shipment-notifier", "NOTIFY_SHIPMENT", "--payload", "order_id:uuid", "carrier:str"]
+    arguments = ["probe-of-handlers", "PROBE_HANDLERS", "--payload", "order_id:uuid", "carrier:str"]
     assert new_worker([*arguments, "--no-verify", "--root", str(repository)]) == 0
     as_made = run_tests(repository)
     assert as_made.returncode == 0, as_made.stdout

@@ -67,7 +67,7 @@ def test_odd_bytes_on_the_command_line_are_refused_in_a_sentence(local_file: Pat
         [os.fsencode(PROGRAM), b"work", b"enqueue", b"NOOP", b"--key", b"\xff\xfe"],
         capture_output=True, check=False, env=environment(PYTHONIOENCODING="ascii"), timeout=50,
     )  # fmt: skip
-    assert said.returncode == 1
+    assert said.returncode == 2
     assert b"idempotency_key" in said.stderr
     assert b"Traceback" not in said.stderr
 

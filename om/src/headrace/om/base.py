@@ -1,6 +1,6 @@
 """What every entity is made of: frozen models, identifiers, instants and provenance."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Final, Self, override
 from uuid import UUID
@@ -42,10 +42,11 @@ class FrozenMapping(Mapping[str, Any]):
     Equal to any mapping with the same content, hashable when all of its values are.
     """
 
-    __slots__ = ("_data",)
+    __slots__ = ("_data", "_text")
 
     def __init__(self, data: Mapping[str, Any] | None = None) -> None:
         self._data: dict[str, Any] = {key: _frozen(value) for key, value in (data or {}).items()}
+        self._text: str | None = None
 
     @override
     def __getitem__(self, key: str) -> Any:
@@ -76,6 +77,12 @@ class FrozenMapping(Mapping[str, Any]):
     def thawed(self) -> dict[str, Any]:
         """Return a copy in plain dicts and lists, which the caller may change and encode."""
         return {key: _thawed(value) for key, value in self._data.items()}
+
+    def encoded(self, encode: Callable[[dict[str, Any]], str]) -> str:
+        """Return the text that `encode` makes of the plain content; it is asked once, since nothing ever changes."""
+        if self._text is None:
+            self._text = encode(self.thawed())
+        return self._text
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:  # noqa: ANN401 - pydantic's own signature

@@ -11,6 +11,7 @@ from math import isfinite
 from typing import Any, Final
 from unicodedata import category
 
+from headrace.om.base import FrozenMapping
 from headrace.om.exceptions import ValidationFailed
 
 CUT_MARK: Final = " ... (cut)"
@@ -56,7 +57,7 @@ def encode_json(field: str, value: object, *, limit_bytes: int) -> str:
         ValidationFailed: It is no JSON, holds text that cannot be stored, or is larger than the limit.
     """
     try:
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_plain)
+        text = value.encoded(_dumped) if isinstance(value, FrozenMapping) else _dumped(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise ValidationFailed(field, f"a JSON value ({error})") from error
     if "\\u0000" in text:
@@ -128,6 +129,10 @@ def _is_within(value: datetime) -> bool:
     return EARLIEST.year < value.year < LATEST.year or (
         value.year in {EARLIEST.year, LATEST.year} and EARLIEST <= value <= LATEST
     )
+
+
+def _dumped(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_plain)
 
 
 def _plain(value: object) -> object:

@@ -14,4 +14,4 @@ def refuse_unstorable_details(entry: AuditEntry) -> None:
     Raises:
         ValidationFailed: They are no JSON, hold text that cannot be stored, or are too large.
     """
-    encode_json("details", entry.details.thawed(), limit_bytes=MAX_DETAILS_BYTES)
+    encode_json("details", entry.details, limit_bytes=MAX_DETAILS_BYTES)

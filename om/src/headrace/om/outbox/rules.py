@@ -31,7 +31,7 @@ def encoded_payload(row: OutboxRow) -> str:
         ValidationFailed: Its payload or its instant cannot be; the sentence names the field.
     """
     refuse_unstorable_instant("created_at", row.created_at)
-    return encode_json("payload", row.payload.thawed(), limit_bytes=MAX_PAYLOAD_BYTES)
+    return encode_json("payload", row.payload, limit_bytes=MAX_PAYLOAD_BYTES)
 
 
 def relay_delay(backoff: RelayBackoff, num_failures: int) -> timedelta:

@@ -49,11 +49,20 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DriverStatement:
-    """A statement in the driver's own SQL, for the hot paths: its name for logs, its role, its text."""
+    """A statement in the driver's own SQL, for the hot paths.
+
+    Attributes:
+        name: For logs.
+        role: Whose tables it is about.
+        sql: Its text.
+        names_tenant: Whether it sets `TENANT_SETTING` for its own transaction before a policy asks for it, so that
+            nothing need be sent before or after it.
+    """
 
     name: str
     role: DatabaseRole
     sql: str
+    names_tenant: bool = False
 
 
 class DriverConnection(Protocol):
@@ -80,7 +89,8 @@ class Database:
     def __init__(self, options: DatabaseOptions) -> None:
         self._options = options
         self._engines: dict[_EngineKey, AsyncEngine] = {}
-        self._sessions: dict[_EngineKey, async_sessionmaker[AsyncSession]] = {}
+        self._engine_of: dict[tuple[DatabaseRole, Login, Purpose], AsyncEngine] = {}
+        self._sessions: dict[AsyncEngine, async_sessionmaker[AsyncSession]] = {}
         self._is_closed = False
 
     def describe(self) -> str:
@@ -95,7 +105,7 @@ class Database:
     async def close(self) -> None:
         """Close every connection, for good; safe to call twice."""
         self._is_closed = True
-        engines, self._engines, self._sessions = list(self._engines.values()), {}, {}
+        engines, self._engines, self._engine_of, self._sessions = list(self._engines.values()), {}, {}, {}
         for engine in engines:
             await engine.dispose()
 
@@ -117,9 +127,9 @@ class Database:
             ValidationFailed: The database cannot hold a value; nothing was committed.
         """
         role = stmt if isinstance(stmt, DatabaseRole) else role_of(stmt)
-        key = self._key(role, _login_for(org_id), purpose)
+        engine = self._engine(role, _login_for(org_id), purpose)
         with _translating():
-            async with self._session_factory(key)() as session, session.begin():
+            async with self._session_factory(engine)() as session, session.begin():
                 await self._enter(session, org_id)
                 yield session
 
@@ -131,21 +141,29 @@ class Database:
 
         The system scope needs no transaction around a single statement: the system login's connections carry the
         scope from their start, which a managed server grants where it refuses the login a setting of its own. A
-        tenant's statement runs in a transaction that names the tenant.
+        tenant's statement runs in a transaction that names the tenant, unless it names it itself.
         """
-        key = self._key(stmt.role, _login_for(org_id), purpose)
+        engine = self._engine(stmt.role, _login_for(org_id), purpose)
         with _translating():
-            async with self._engine(key).connect() as connection:
-                raw = cast("DriverConnection", (await connection.get_raw_connection()).driver_connection)
-                try:
-                    async with self._scope(raw, org_id):
-                        yield raw
-                except BaseException as error:
-                    await _discard_when_doubtful(connection, error)
-                    raise
+            connection = await engine.connect()
+            try:
+                raw = _driver_of(connection)
+                async with self._scope(raw, stmt, org_id):
+                    yield raw
+            except BaseException as error:
+                await _discard_when_doubtful(connection, error)
+                raise
+            finally:
+                # Waits for nothing, since no transaction is the engine's own; `async with` would make a task for it.
+                await connection.close()
 
-    def _scope(self, raw: Any, org_id: UUID) -> AbstractAsyncContextManager[None]:  # noqa: ANN401 - asyncpg has no types
-        if org_id == EMPTY_UUID and not self._options.transaction_pooler:
+    def _scope(
+        self,
+        raw: Any,  # noqa: ANN401 - asyncpg has no types
+        stmt: DriverStatement,
+        org_id: UUID,
+    ) -> AbstractAsyncContextManager[None]:
+        if (org_id == EMPTY_UUID or stmt.names_tenant) and not self._options.transaction_pooler:
             return _no_transaction()
         return _transaction(raw, self._opening(org_id))
 
@@ -172,13 +190,20 @@ class Database:
             raise PreconditionFailed(f"database_{login}_password is not set: this process has no {login} login")
         return _EngineKey(url, login, purpose)
 
-    def _session_factory(self, key: _EngineKey) -> async_sessionmaker[AsyncSession]:
-        if (factory := self._sessions.get(key)) is None:
-            factory = async_sessionmaker(self._engine(key), expire_on_commit=False)
-            self._sessions[key] = factory
+    def _session_factory(self, engine: AsyncEngine) -> async_sessionmaker[AsyncSession]:
+        if (factory := self._sessions.get(engine)) is None:
+            factory = async_sessionmaker(engine, expire_on_commit=False)
+            self._sessions[engine] = factory
         return factory
 
-    def _engine(self, key: _EngineKey) -> AsyncEngine:
+    def _engine(self, role: DatabaseRole, login: Login, purpose: Purpose) -> AsyncEngine:
+        # By what is asked for: to hash a URL is to spell it out, with every statement.
+        if (engine := self._engine_of.get((role, login, purpose))) is None:
+            engine = self._shared_engine(self._key(role, login, purpose))
+            self._engine_of[role, login, purpose] = engine
+        return engine
+
+    def _shared_engine(self, key: _EngineKey) -> AsyncEngine:
         if (engine := self._engines.get(key)) is None:
             engine = self._new_engine(key)
             self._engines[key] = engine
@@ -253,6 +278,14 @@ def role_of(stmt: Executable) -> DatabaseRole:
     if len(schemas) != 1:
         raise ValueError(f"a statement belongs to exactly one database role, this one to {sorted(schemas)}")
     return DatabaseRole(schemas.pop())
+
+
+def _driver_of(connection: AsyncConnection) -> DriverConnection:
+    """Return the driver's connection below an engine's that is open, at once: there is nothing to wait for."""
+    opened = connection.sync_connection
+    if opened is None:
+        raise PreconditionFailed("the connection was closed")
+    return cast("DriverConnection", opened.connection.driver_connection)
 
 
 def _login_for(org_id: UUID | None) -> Login:

@@ -86,7 +86,7 @@ def _fitting_payload(item: WorkItem, at: str) -> Platform:
             refuse_unstorable_instant(f"{at}{field}", instant)
     payload = checked_payload(item, at=at)
     # The storage encodes it again: there, nobody knows the item's place among many.
-    encode_json(f"{at}payload", item.payload.thawed(), limit_bytes=MAX_PAYLOAD_BYTES)
+    encode_json(f"{at}payload", item.payload, limit_bytes=MAX_PAYLOAD_BYTES)
     return payload
 
 

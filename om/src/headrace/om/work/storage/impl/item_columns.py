@@ -16,7 +16,7 @@ from headrace.om.work.types.work_item import MAX_PAYLOAD_BYTES, WorkItem
 
 def payload_json(item: WorkItem) -> str:
     """Return the payload as JSON text, refusing what the database cannot hold."""
-    return encode_json("payload", item.payload.thawed(), limit_bytes=MAX_PAYLOAD_BYTES)
+    return encode_json("payload", item.payload, limit_bytes=MAX_PAYLOAD_BYTES)
 
 
 def text_array(item: WorkItem) -> str | None:
@@ -109,6 +109,17 @@ def unnested(first: int) -> str:
     """Return the arrays of all columns as rows, from parameter number `first` on."""
     types = (*(column.type for column in ITEM_COLUMNS), "boolean")
     return f"unnest({', '.join(f'${first + place}::{each}[]' for place, each in enumerate(types))})"
+
+
+def placed(first: int) -> str:
+    """Return one item's values as a row of the columns that `NAMES` names, from parameter number `first` on."""
+    types = (*(column.type for column in ITEM_COLUMNS), "boolean")
+    return f"(VALUES ({', '.join(f'${first + place}::{each}' for place, each in enumerate(types))}))"
+
+
+def insert_values(item: WorkItem, *, fair_share: bool) -> tuple[Any, ...]:
+    """Return the item as the values that `placed` names."""
+    return (*(column.value(item) for column in ITEM_COLUMNS), fair_share)
 
 
 def insert_columns(items: Sequence[WorkItem], *, fair_share: bool) -> tuple[list[Any], ...]:

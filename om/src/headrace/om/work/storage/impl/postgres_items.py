@@ -15,7 +15,7 @@ from headrace.om.work.storage.impl import ending_statements as ending
 from headrace.om.work.storage.impl import filtered_statements as filtered
 from headrace.om.work.storage.impl import statements as sql
 from headrace.om.work.storage.impl.bundle_statements import COUNT_BUNDLES
-from headrace.om.work.storage.impl.item_columns import insert_columns
+from headrace.om.work.storage.impl.item_columns import insert_columns, insert_values
 from headrace.om.work.storage.impl.postgres_base import WorkPostgresPart
 from headrace.om.work.storage.impl.rows import item_of
 from headrace.om.work.types.kinds import WorkKind
@@ -91,6 +91,9 @@ class WorkItemsPostgres(WorkPostgresPart, WorkItemStorageInterface):
         raise Unavailable("ids or keys of these items come and go; enqueue them again")
 
     async def _insert(self, org_id: UUID, items: Sequence[WorkItem]) -> dict[UUID, CreatedItem]:
+        if len(items) == 1:
+            values = insert_values(items[0], fair_share=self._fair_share)
+            return _inserted(await self._rows(sql.CREATE_ITEM, org_id, *values))
         if not _may_agree(items):
             return await self._insert_free(org_id, items)
         # The statement meets the indexes in an order of its own; which of these is the first is the caller's word.
@@ -106,7 +109,7 @@ class WorkItemsPostgres(WorkPostgresPart, WorkItemStorageInterface):
             rows = await retried(lambda: self._rows(sql.CREATE_ITEMS, org_id, *columns))
         else:
             rows = await self._rows(sql.CREATE_ITEMS, org_id, *columns)
-        return {row["id"]: CreatedItem(outcome=InsertOutcome.INSERTED, item_id=row["id"]) for row in rows}
+        return _inserted(rows)
 
     async def _reports_of_taken(self, org_id: UUID, items: Sequence[WorkItem]) -> dict[UUID, CreatedItem]:
         taken = await self._taken(org_id, items)
@@ -190,6 +193,11 @@ class WorkItemsPostgres(WorkPostgresPart, WorkItemStorageInterface):
     async def delete_items(self, org_id: UUID, where: WorkFilter, limit: int) -> int:
         stmt = filtered.delete_items(filtered.given(where), where.status)
         return len(await self._rows(stmt, org_id, limit, None, *filtered.values(where)))
+
+
+def _inserted(rows: Sequence[asyncpg.Record]) -> dict[UUID, CreatedItem]:
+    ids = (row["id"] for row in rows)
+    return {each: CreatedItem.trusted({"outcome": InsertOutcome.INSERTED, "item_id": each}) for each in ids}
 
 
 def _first(rows: list[asyncpg.Record]) -> WorkItem | None:

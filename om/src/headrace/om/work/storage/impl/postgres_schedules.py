@@ -79,7 +79,7 @@ class WorkSchedulesPostgres(WorkPostgresPart, WorkScheduleStorageInterface):
 
 def _values(schedule: WorkSchedule) -> tuple[Any, ...]:
     """Return what `CREATE_SCHEDULE` and `WRITE_SCHEDULE` take after the tenant and before who wrote it."""
-    payload = encode_json("payload", schedule.payload.thawed(), limit_bytes=MAX_PAYLOAD_BYTES)
+    payload = encode_json("payload", schedule.payload, limit_bytes=MAX_PAYLOAD_BYTES)
     what = (schedule.kind.value, payload, schedule.lane, schedule.priority, schedule.max_attempts)
     when = (schedule.cron, schedule.time_zone, schedule.every, schedule.anchor_at)
     how = (schedule.missed.value, schedule.missed_after, schedule.overlap.value, schedule.is_enabled)

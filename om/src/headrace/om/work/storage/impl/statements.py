@@ -7,9 +7,9 @@ the tenant in its predicate as well as standing behind the table's policy.
 from typing import Final
 
 from headrace.om.storage.database import DriverStatement
-from headrace.om.storage.roles import DatabaseRole
+from headrace.om.storage.roles import TENANT_SETTING, DatabaseRole
 from headrace.om.work.storage.impl.counting import PLATFORM
-from headrace.om.work.storage.impl.item_columns import INSERTED_NAMES, NAMES, unnested, written
+from headrace.om.work.storage.impl.item_columns import INSERTED_NAMES, NAMES, placed, unnested, written
 
 FIELDS: Final = (
     "id, kind, lane, origin, target_id, idempotency_key, request_id, traceparent, payload::text AS payload, "
@@ -23,9 +23,24 @@ OF_I: Final = ", ".join(f"i.{field.strip()}" for field in FIELDS.split(","))
 """The same fields of a table that a statement calls i."""
 
 
-def statement(name: str, sql: str) -> DriverStatement:
+def statement(name: str, sql: str, *, names_tenant: bool = False) -> DriverStatement:
     """Return one of the queue's statements."""
-    return DriverStatement(name=name, role=DatabaseRole.QUEUE, sql=sql)
+    return DriverStatement(name=name, role=DatabaseRole.QUEUE, sql=sql, names_tenant=names_tenant)
+
+
+CREATE_ITEM: Final = statement(
+    "create_item",
+    # One item in one round trip: the row's tenant is what the setting was set to on the way, before the policy looks at
+    # the row. To unnest arrays and to sort what they hold would cost as much as to write it.
+    f"""
+    INSERT INTO queue.work_items ({INSERTED_NAMES})
+    SELECT set_config('{TENANT_SETTING}', $1::uuid::text, true)::uuid, {written("$1::uuid")}
+    FROM {placed(first=2)} AS n ({NAMES})
+    ON CONFLICT DO NOTHING
+    RETURNING id
+    """,
+    names_tenant=True,
+)
 
 
 CREATE_ITEMS: Final = statement(
