@@ -62,6 +62,12 @@ def test_values_of_several_lines_stay_under_each_other(capsys: pytest.CaptureFix
     assert written(capsys, Fields([("a", "1\n2"), ("bb", "3")])) == "a   1\n    2\nbb  3\n"
 
 
+def test_a_sentence_stays_one_line_whatever_name_is_in_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert written(capsys, Line("schedule two\nlines\t\x1b[2J is gone")) == (
+        r"schedule two\nlines\t\x1b[2J is gone" + "\n"
+    )
+
+
 def test_an_empty_table_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert written(capsys, Rows(("A",), [], empty="nothing here")) == "nothing here\n"
 

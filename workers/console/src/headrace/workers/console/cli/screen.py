@@ -52,7 +52,7 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A sentence."""
+    """A sentence; it stays one line, whatever a name in it holds."""
 
     text: str
 
@@ -137,7 +137,7 @@ def _console() -> "Console":
 
 def _parts(block: Block, width: int) -> "Iterator[Table | Text]":
     if isinstance(block, Line):
-        yield _text(visible_lines(block.text))
+        yield _text(visible(block.text))
     elif isinstance(block, Fields):
         yield from _field_lines(block.pairs)
     elif not block.rows:
