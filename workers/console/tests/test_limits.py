@@ -93,6 +93,8 @@ def test_another_orgs_pause_is_not_shown_in_the_status(signed_in: CommandLine) -
     [
         (("limits", "kind", "NOPE", "1"), "Invalid value for KIND: there is no kind 'NOPE'"),
         (("limits", "kind", "NOOP", "0"), "Invalid value for NUMBER: expected a number from 1 on, or none, got '0'"),
+        (("limits", "kind", "NOOP", "9" * 5000), "Invalid value for NUMBER: expected at most 18 digits, got 5000"),
+        (("limits", "rate", "NOOP", "9" * 400), "Invalid value for NUMBER: expected at most 18 digits, got 400"),
         (("limits", "kind", "NOOP", "few"), "expected a number from 1 on, or none, got 'few'"),
         (("limits", "org", "acme", "1"), "Invalid value for ORG: expected each, or an org's id"),
         (("limits", "rate", "NOOP", "1", "--per", "0s"), "expected a time above zero"),

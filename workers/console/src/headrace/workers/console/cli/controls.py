@@ -1,6 +1,6 @@
 """`headrace work limits ...`, `headrace work pause` and `headrace work resume`."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -25,6 +25,9 @@ group = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
+
+MAX_DIGITS: Final = 18
+"""Longer numbers are above every bound; Python refuses to read the longest of them."""
 
 NONE = "none"
 EACH = "each"
@@ -192,10 +195,12 @@ def _number(text: str) -> int | None:
     """Return the number that the text says, or None where it says none.
 
     Raises:
-        typer.BadParameter: It says neither.
+        typer.BadParameter: It says neither, or a number of more than `MAX_DIGITS` digits.
     """
     if text == NONE:
         return None
+    if text.isdigit() and len(text) > MAX_DIGITS:
+        raise typer.BadParameter(f"expected at most {MAX_DIGITS} digits, got {len(text)}", param_hint="NUMBER")
     if not text.isascii() or not text.isdigit() or int(text) < 1:
         raise typer.BadParameter(f"expected a number from 1 on, or {NONE}, got {text!r}", param_hint="NUMBER")
     return int(text)
