@@ -56,6 +56,8 @@ def test_a_payload_is_read_from_standard_input_and_from_a_file(signed_in: Comman
     [
         (("NOPE",), f"usage: Invalid value for KIND: there is no kind 'NOPE'; there are: {', '.join(WorkKind)}"),
         (("NOOP", "--payload", "{"), "usage: Invalid value for --payload: expected JSON"),
+        (("NOOP", "--delay", "9999999d"), "usage: Invalid value for --delay: expected one that ends before 9000"),
+        (("NOOP", "--delay", "2900000d"), "usage: Invalid value for --delay: expected one that ends before 9000"),
         (("NOOP", "--payload", "[1]"), "usage: Invalid value for --payload: expected a JSON object"),
         (("NOOP", "--payload", '{"note": NaN}'), "usage: Invalid value for --payload: expected JSON: NaN is not JSON"),
         (("NOOP", "--payload", "@missing"), "usage: Invalid value for --payload: expected JSON, - for standard input"),

@@ -57,6 +57,20 @@ def read_delay(text: str, option: str) -> timedelta:
         raise typer.BadParameter(f"{error}, got {text!r}", param_hint=option) from None
 
 
+def read_delay_from_now(text: str, option: str) -> timedelta:
+    """Return the duration that the text says, where it ends at an instant that the platform can hold.
+
+    Raises:
+        typer.BadParameter: It says none, or one that ends later.
+    """
+    from headrace.om.encoding import LATEST  # noqa: PLC0415 - start-up stays fast
+
+    delay = read_delay(text, option)
+    if delay > LATEST - datetime.now(UTC):
+        raise typer.BadParameter(f"expected one that ends before {LATEST:%Y}, got {text!r}", param_hint=option)
+    return delay
+
+
 def read_instant(text: str, option: str) -> datetime:
     """Return the instant that the text says, in UTC, which is meant where it names no zone.
 

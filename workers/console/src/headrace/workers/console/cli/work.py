@@ -26,6 +26,7 @@ from headrace.workers.console.cli.options import (
     Limit,
     one_of,
     read_delay,
+    read_delay_from_now,
     read_id,
     read_optional_id,
 )
@@ -100,7 +101,7 @@ def enqueue(  # noqa: PLR0913 - the options of the command line
         kind=one_of(kind, WorkKind, KIND, "kind"),
         payload=read_json_object(payload, "--payload"),
         origin=origin,
-        delay=read_delay(delay, "--delay"),
+        delay=read_delay_from_now(delay, "--delay"),
         lane=lane,
         priority=priority,
         idempotency_key=key,
