@@ -314,17 +314,6 @@ async def test_a_deadlock_is_unavailable_for_one_and_both_succeed_when_tried_aga
     await asyncio.gather(retried(lambda: touch(backwards=True)), retried(lambda: touch(backwards=False)))
 
 
-async def test_the_last_refusal_is_raised_when_every_try_was_refused() -> None:
-    tries: list[int] = []
-
-    async def refused() -> None:
-        tries.append(len(tries))
-        raise Unavailable(f"number {len(tries)}")
-
-    with pytest.raises(Unavailable, match="number 3"):
-        await retried(refused)
-
-
 async def test_a_process_goes_on_when_the_server_was_restarted(start_postgres: StartPostgres) -> None:
     server = start_postgres()
     options = options_of(settings_for(migrated_database(server)))

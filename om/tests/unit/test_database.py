@@ -13,7 +13,7 @@ from headrace.infra.exceptions import ConfigurationInvalid
 from headrace.om.events.storage.tables.events import EventRow
 from headrace.om.exceptions import Conflict, PlatformException, Unavailable, ValidationFailed
 from headrace.om.outbox.storage.tables.outbox_rows import OutboxRowTable
-from headrace.om.storage.database import Database, role_of
+from headrace.om.storage.database import Database, retried, role_of
 from headrace.om.storage.errors import translated
 from headrace.om.storage.options import database_options
 from headrace.om.storage.roles import LOGIN_NAMES, TABLE_ROLES, TABLE_SCOPES, DatabaseRole, Login
@@ -163,3 +163,14 @@ def test_nothing_is_opened_by_construction_and_no_password_is_shown() -> None:
 
 def test_every_table_has_a_role_and_a_scope() -> None:
     assert set(TABLE_ROLES) == set(TABLE_SCOPES)
+
+
+async def test_the_last_refusal_is_raised_when_every_try_was_refused() -> None:
+    tries: list[int] = []
+
+    async def refused() -> None:
+        tries.append(len(tries))
+        raise Unavailable(f"number {len(tries)}")
+
+    with pytest.raises(Unavailable, match="number 3"):
+        await retried(refused)
