@@ -11,14 +11,13 @@ import asyncpg
 import pytest
 from sqlalchemy import func, select, text
 
-from headrace.om.base import EMPTY_UUID, new_id
+from headrace.om.base import EMPTY_UUID
 from headrace.om.exceptions import Conflict, PreconditionFailed, Unavailable, ValidationFailed
 from headrace.om.outbox.storage.impl.postgres import OutboxStoragePostgresImpl
 from headrace.om.storage.database import Database, DriverConnection, DriverStatement, Purpose, retried
 from headrace.om.storage.options import DatabaseOptions
 from headrace.om.storage.options import database_options as options_of
-from headrace.om.storage.roles import DatabaseRole, Login
-from headrace.om.storage.settings import StorageSettings
+from headrace.om.storage.roles import DatabaseRole
 from infra.tests.contracts.eventually import eventually
 from om.tests.contracts.outbox_storage import ORG, OTHER, outbox_row
 from tests.fixtures.database import migrated_database, settings_for
@@ -232,6 +231,21 @@ async def test_control_statements_have_connections_when_handlers_hold_all_others
         assert await tenant_seen(database, ORG, Purpose.CONTROL) == str(ORG)
 
 
+@pytest.mark.parametrize("org_id", [ORG, EMPTY_UUID])
+async def test_who_waits_for_a_connection_has_the_next_one(database_options: DatabaseOptions, org_id: UUID) -> None:
+    order = list[str]()
+
+    async def work(name: str) -> None:
+        for _ in range(5):
+            async with database.driver_for(STATE, org_id=org_id) as connection:
+                order.append(name)
+                await connection.fetch(STATE.sql)
+
+    async with opened(database_options, pool_size=1) as database:
+        await asyncio.gather(work("a"), work("b"))
+    assert order == ["a", "b"] * 5
+
+
 async def test_a_locked_table_is_unavailable_within_the_lock_timeout_and_usable_afterwards(
     database_options: DatabaseOptions, admin_connection: asyncpg.Connection
 ) -> None:
@@ -366,21 +380,3 @@ async def test_every_connection_is_gone_for_good_when_closed_twice(
     await _until(admin_connection, "true", 0)
     with pytest.raises(PreconditionFailed, match="closed"):
         await tenant_seen(database, ORG)
-
-
-async def test_the_description_names_the_database_and_no_password(
-    database: Database, storage_settings: StorageSettings
-) -> None:
-    text_ = database.describe()
-    assert text_.startswith("postgres postgresql://127.0.0.1:")
-    assert storage_settings.database_runtime_password.get_secret_value() not in text_
-
-
-async def test_the_sentence_names_the_setting_when_the_login_has_no_password(
-    storage_settings: StorageSettings,
-) -> None:
-    options = options_of(storage_settings.model_copy(update={"database_migration_password": None}))
-    assert not any(login is Login.MIGRATION for _, login in options.urls)
-    async with opened(replace(options, urls={})) as database:
-        with pytest.raises(PreconditionFailed, match="database_runtime_password"):
-            await tenant_seen(database, new_id())

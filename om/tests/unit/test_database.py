@@ -1,6 +1,7 @@
 """What needs no server of the funnel: which role a statement has, what an error means, what settings say."""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 
 import asyncpg
@@ -10,8 +11,9 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as CheckoutTimeout
 
 from headrace.infra.exceptions import ConfigurationInvalid
+from headrace.om.base import new_id
 from headrace.om.events.storage.tables.events import EventRow
-from headrace.om.exceptions import Conflict, PlatformException, Unavailable, ValidationFailed
+from headrace.om.exceptions import Conflict, PlatformException, PreconditionFailed, Unavailable, ValidationFailed
 from headrace.om.outbox.storage.tables.outbox_rows import OutboxRowTable
 from headrace.om.storage.database import Database, retried, role_of
 from headrace.om.storage.errors import translated
@@ -174,3 +176,10 @@ async def test_the_last_refusal_is_raised_when_every_try_was_refused() -> None:
 
     with pytest.raises(Unavailable, match="number 3"):
         await retried(refused)
+
+
+async def test_the_sentence_names_the_setting_when_the_login_has_no_password() -> None:
+    database = Database(replace(database_options(settings()), urls={}))
+    with pytest.raises(PreconditionFailed, match="database_runtime_password"):
+        async with database.session_for(DatabaseRole.CORE, org_id=new_id()):
+            raise AssertionError("a session without a login")

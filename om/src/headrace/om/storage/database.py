@@ -4,6 +4,7 @@ Every session says which tenant it is for. The funnel picks the login's engine, 
 transaction, commits on success, and turns a driver's error into one of the object model's.
 """
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -156,6 +157,8 @@ class Database:
             finally:
                 # Waits for nothing, since no transaction is the engine's own; `async with` would make a task for it.
                 await connection.close()
+                # Whoever waits for the connection has it now, and not who asks for the next one in the same breath.
+                await asyncio.sleep(0)
 
     def _scope(
         self,
