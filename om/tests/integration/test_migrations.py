@@ -150,10 +150,14 @@ async def _is_connected(options: DatabaseOptions, *, num: int) -> bool:
         await connection.close()
 
 
-async def test_unavailable_when_the_turn_does_not_come(empty: DatabaseOptions) -> None:
-    async with _turn(empty, CORE, MigrationLimits()):
-        with pytest.raises(Unavailable, match="another process has been migrating core"):
+@pytest.mark.parametrize("held", DatabaseRole)
+async def test_unavailable_when_the_turn_does_not_come_whichever_role_is_migrated(
+    empty: DatabaseOptions, held: DatabaseRole
+) -> None:
+    async with _turn(empty, held, MigrationLimits()):
+        with pytest.raises(Unavailable, match="another process has been migrating the database of core"):
             await migrate(empty, limits=SHORT)
+        assert await current_revisions(empty) == dict.fromkeys(DatabaseRole)
     assert await migrate(empty) == NEWEST
 
 

@@ -26,7 +26,7 @@ class MigrationLimits:
     Attributes:
         lock_timeout: How long one DDL statement may wait for a lock, and so hold up those who queue behind it.
         statement_timeout: How long one statement may run; building an index on a large table takes long.
-        turn_timeout: How long to wait while another process migrates the same role.
+        turn_timeout: How long to wait while another process migrates the same database.
     """
 
     lock_timeout: timedelta = field(default=timedelta(seconds=5))

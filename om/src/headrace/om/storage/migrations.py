@@ -160,27 +160,30 @@ async def _alembic_alone() -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def _turn(options: DatabaseOptions, role: DatabaseRole, limits: MigrationLimits) -> AsyncIterator[AsyncEngine]:
-    """Hold the right to migrate a role for as long as the block runs.
+    """Hold the right to migrate the role's database for as long as the block runs.
 
     The right is a lock of a transaction on a connection of its own, so whatever happens to this process, nothing
     is left locked. It is asked for again and again, never waited for: a statement that waits holds a snapshot, and
-    CREATE INDEX CONCURRENTLY in the process whose turn it is would wait for that snapshot in turn.
+    CREATE INDEX CONCURRENTLY in the process whose turn it is would wait for that snapshot in turn. One right for all
+    roles of a database, since it waits for the whole transaction of whoever had a snapshot as it looked: two who held
+    a role each, and made an index each, would wait for each other.
     """
     async with migration_engine(options, role, limits) as engine, engine.connect() as holder:
         try:
             async with asyncio.timeout(limits.turn_timeout.total_seconds()):
-                while not await _took_turn(holder, role):  # noqa: ASYNC110 - another process has it, no event tells
+                while not await _took_turn(holder):  # noqa: ASYNC110 - another process has it, no event tells
                     await asyncio.sleep(TURN_POLL_SECONDS)
         except TimeoutError as error:
-            raise Unavailable(f"another process has been migrating {role} for longer than turn_timeout") from error
+            expected = f"another process has been migrating the database of {role} for longer than turn_timeout"
+            raise Unavailable(expected) from error
         yield engine
         await holder.rollback()
 
 
-async def _took_turn(holder: AsyncConnection, role: DatabaseRole) -> bool:
+async def _took_turn(holder: AsyncConnection) -> bool:
     """Return whether the lock is held now; where it is not, no transaction is left open."""
     # Other users of advisory locks choose their own first key.
-    keys = {"first": crc32(b"headrace.migrations") - 2**31, "second": crc32(role.encode()) - 2**31}
+    keys = {"first": crc32(b"headrace.migrations") - 2**31, "second": 0}
     if not await holder.scalar(text("SELECT pg_try_advisory_xact_lock(:first, :second)"), keys):
         await holder.rollback()
         return False
