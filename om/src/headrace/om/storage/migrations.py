@@ -174,8 +174,8 @@ async def _turn(options: DatabaseOptions, role: DatabaseRole, limits: MigrationL
                 while not await _took_turn(holder):  # noqa: ASYNC110 - another process has it, no event tells
                     await asyncio.sleep(TURN_POLL_SECONDS)
         except TimeoutError as error:
-            expected = f"another process has been migrating the database of {role} for longer than turn_timeout"
-            raise Unavailable(expected) from error
+            why = f"another process has been migrating the database of {role} for longer than turn_timeout"
+            raise Unavailable(why) from error
         yield engine
         await holder.rollback()
 

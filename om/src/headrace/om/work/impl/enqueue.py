@@ -45,8 +45,8 @@ class WorkEnqueueImpl(WorkPart, WorkEnqueueInterface):
             return ()
         ready = [stamped(ctx, item, at=f"items[{index}].") for index, item in enumerate(items)]
         created = await self._create_many(ctx.org_id, ready)
-        is_new = InsertOutcome.INSERTED
-        return tuple(Enqueued.trusted({"item_id": c.item_id, "is_new": c.outcome is is_new}) for c in created)
+        inserted = InsertOutcome.INSERTED
+        return tuple(Enqueued.trusted({"item_id": c.item_id, "is_new": c.outcome is inserted}) for c in created)
 
     @override
     async def enqueue_relayed(self, org_id: UUID, row: OutboxRow) -> WorkItem:
